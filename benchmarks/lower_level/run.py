@@ -1,0 +1,166 @@
+"""Lower level against skglm, celer and adelie: time to 1e-6 of the optimum, one thread.
+
+    python benchmarks/lower_level/run.py
+
+The peers live in virtual environments of their own (``--env-dir``), made on the first run. Writes
+``results.json`` and ``results.md`` beside this file. Every solver gets the matrix in column order,
+converted outside the clock; CPU time, minimum over repeats and rounds; of all tolerances of a
+solver the fastest that reaches the goal counts. The optimum is the best objective any solver found.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from problems import CASES, ROWS, Case, write
+
+HERE = Path(__file__).resolve().parent
+GOAL = 1e-6
+PEERS = {"numba": ("skglm", "celer"), "adelie": ("adelie",)}
+SOLVERS = {
+    "s2mam": None,
+    "skglm": "numba",
+    "celer": "numba",
+    "adelie": "adelie",
+    "adelie path": "adelie",
+    "s2mam admm": None,
+}
+
+
+def environment(folder: Path, name: str) -> str:
+    """Interpreter of a peer's environment, made when missing."""
+    interpreter = folder / name / "bin" / "python"
+    probe = f"import {', '.join(PEERS[name])}"
+    if interpreter.exists() and subprocess.run([interpreter, "-c", probe]).returncode == 0:
+        return str(interpreter)
+    subprocess.run([sys.executable, "-m", "venv", folder / name], check=True)
+    subprocess.run([interpreter, "-m", "pip", "install", "--quiet", *PEERS[name]], check=True)
+    return str(interpreter)
+
+
+def slug(case: Case) -> str:
+    return case.name.replace(" ", "_")
+
+
+def run_worker(interpreter: str, solver: str, files: list[Path], budget: float) -> dict[str, Any]:
+    """One pass of one solver over all problems, in a process of its own."""
+    single = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder) / "times.json"
+        command = [interpreter, HERE / "worker.py", solver, output, *files, "--budget", str(budget)]
+        subprocess.run(command, check=True, env={**os.environ, **single})
+        return dict(json.loads(output.read_text()))
+
+
+def merge(rounds: list[dict[str, Any]], name: str) -> dict[str, Any] | None:
+    """Minimum time per tolerance over the rounds."""
+    entries = [one[name] for one in rounds if name in one]
+    if not entries:
+        return None
+    times: dict[float, dict[str, float]] = {}
+    for entry in entries:
+        for item in entry["runs"]:
+            known = times.setdefault(item["tol"], item)
+            if item["seconds"] < known["seconds"]:
+                times[item["tol"]] = item
+    first = min(entry["first_call_s"] for entry in entries)
+    return {"first_call_s": first, "runs": list(times.values())}
+
+
+def summarise(merged: dict[str, dict[str, Any] | None]) -> dict[str, Any]:
+    """Optimum, and per solver the time to the goal and the best excess it ever reached."""
+    found = [run["objective"] for entry in merged.values() if entry for run in entry["runs"]]
+    optimum = min(found)
+    solvers = {}
+    for solver, entry in merged.items():
+        if entry is None:
+            continue
+        reached = [
+            run["seconds"]
+            for run in entry["runs"]
+            if run["objective"] <= optimum + GOAL * abs(optimum)
+        ]
+        solvers[solver] = {
+            "milliseconds": 1e3 * min(reached) if reached else None,
+            "best_relative_excess": min(r["objective"] for r in entry["runs"]) / optimum - 1.0,
+            "first_call_s": entry["first_call_s"],
+        }
+    return {"optimum": optimum, "solvers": solvers}
+
+
+def table(rows: dict[str, dict[str, Any]], first: dict[str, float]) -> str:
+    """Markdown report."""
+    lines = [
+        "# Lower level: milliseconds of CPU time to 1e-6 of the optimum",
+        "",
+        f"{ROWS} rows, cold start, one thread, {platform.machine()}, Python "
+        f"{platform.python_version()}. Command: `python benchmarks/lower_level/run.py`. A dash:",
+        "the solver has no such loss, or did not reach the goal in its time. Bold: the fastest.",
+        "",
+        "| problem | " + " | ".join(SOLVERS) + " | ours / fastest peer |",
+        "|---" * (len(SOLVERS) + 2) + "|",
+    ]
+    for name, row in rows.items():
+        times = {s: row["solvers"].get(s, {}).get("milliseconds") for s in SOLVERS}
+        peers = [t for s, t in times.items() if t is not None and not s.startswith("s2mam")]
+        fastest = min(t for t in times.values() if t is not None)
+        cells = [
+            "-" if t is None else f"**{t:.2f}**" if t == fastest else f"{t:.2f}"
+            for t in times.values()
+        ]
+        ratio = times["s2mam"] / min(peers) if peers and times["s2mam"] else float("nan")
+        lines.append(f"| {name} | " + " | ".join(cells) + f" | {ratio:.2f} |")
+    delays = " | ".join(f"{first[s]:.2f}" for s in SOLVERS)
+    lines += [f"| first call of a process (s, wall) | {delays} | |", ""]
+    worst = max(
+        entry["best_relative_excess"]
+        for row in rows.values()
+        for solver, entry in row["solvers"].items()
+        if solver != "s2mam admm"
+    )
+    lines += [
+        "All solvers minimise the same objective: the largest relative excess of any solver's best "
+        f"point over the common optimum is {worst:.0e} (ADMM not counted).",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    default = Path.home() / ".cache" / "s2mam-bench"
+    parser.add_argument("--env-dir", type=Path, default=default)
+    parser.add_argument("--rounds", type=int, default=2, help="passes over all solvers")
+    parser.add_argument("--budget", type=float, default=6.0, help="seconds per solver and problem")
+    arguments = parser.parse_args()
+    interpreters = {name: environment(arguments.env_dir, name) for name in PEERS}
+    with tempfile.TemporaryDirectory() as folder:
+        files = []
+        for case in CASES:
+            files.append(Path(folder) / f"{slug(case)}.npz")
+            write(case, files[-1])
+        passes: dict[str, list[dict[str, Any]]] = {solver: [] for solver in SOLVERS}
+        for number in range(arguments.rounds):
+            for solver, home in SOLVERS.items():
+                print(f"round {number + 1}: {solver}", flush=True)
+                interpreter = interpreters[home] if home else sys.executable
+                passes[solver].append(run_worker(interpreter, solver, files, arguments.budget))
+    rows = {
+        case.name: summarise({s: merge(passes[s], slug(case)) for s in SOLVERS}) for case in CASES
+    }
+    first = {s: max(entry["first_call_s"] for entry in passes[s][0].values()) for s in SOLVERS}
+    (HERE / "results.json").write_text(json.dumps({"rows": rows, "first_call_s": first}, indent=1))
+    (HERE / "results.md").write_text(table(rows, first))
+    print(table(rows, first))
+
+
+if __name__ == "__main__":
+    main()

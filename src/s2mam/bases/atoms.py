@@ -1,0 +1,142 @@
+"""Each column split in a straight part and a curved part.
+
+A straight line costs one degree of freedom and a curve several, so a search that may take them
+separately needs fewer labels than one that must take the whole block.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from s2mam._typing import FloatArray
+from s2mam.bases.design import Design
+
+__all__ = ["Atoms", "split_atoms"]
+
+# Directions of a curved part below this share of its largest eigenvalue are left out.
+_TOLERANCE = 1e-2
+
+
+@dataclass(frozen=True)
+class Atoms:
+    """Straight and curved parts of all columns, as rotations of the design's blocks.
+
+    Attributes
+    ----------
+    straight : (n, p) array
+        Standardised columns; zero for categorical and constant columns.
+    curved : (p, n, r) array
+        What a column's block holds beside the straight line, zero-padded to r features; the mean
+        squared norm of its rows is one.
+    straight_map : (P,) array
+        ``straight[:, j] = features_j @ straight_map[block j]``.
+    curved_map : (P, r) array
+        ``curved[j] = features_j @ curved_map[block j]``.
+    """
+
+    straight: FloatArray
+    curved: FloatArray
+    straight_map: FloatArray
+    curved_map: FloatArray
+
+    def coefficients(self, design: Design, straight: FloatArray, curved: FloatArray) -> FloatArray:
+        """Coefficients on the design's features, from those on the parts.
+
+        Parameters
+        ----------
+        design : Design
+            The design the parts were split from.
+        straight : (p, k) array
+            Coefficients of the straight parts.
+        curved : (p, r, k) array
+            Coefficients of the curved parts.
+
+        Returns
+        -------
+        (P, k) array
+        """
+        column = np.repeat(np.arange(design.n_columns), design.ranks)
+        return self.straight_map[:, None] * straight[column] + np.einsum(
+            "fr,frk->fk", self.curved_map, curved[column]
+        )
+
+
+def split_atoms(design: Design, Z: FloatArray, *, rank: int = 5) -> Atoms:
+    """Split the blocks of a centred design.
+
+    Parameters
+    ----------
+    design : Design
+        Built from `Z` with ``linear > 0``, so that each numeric block contains the straight line.
+    Z : (n, p) array
+        The prepared table.
+    rank : int
+        Most curved features per column.
+
+    Returns
+    -------
+    Atoms
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from s2mam.bases import build_design
+    >>> Z = np.linspace(-1, 1, 9)[:, None]
+    >>> atoms = split_atoms(build_design(Z, ["numeric"], linear=1.0), Z)
+    >>> bool(np.allclose(atoms.straight[:, 0], Z[:, 0] / Z[:, 0].std(), atol=1e-3))
+    True
+    >>> bool(np.allclose(atoms.straight[:, 0] @ atoms.curved[0], 0.0))
+    True
+    """
+    n, p = Z.shape
+    straight_map = np.zeros(int(design.offsets[-1]))
+    curved_map = np.zeros((int(design.offsets[-1]), rank))
+    for j in range(p):
+        block = design.block(j)
+        if block.stop > block.start:
+            line = Z[:, j] if design.kinds[j] == "numeric" else None
+            straight_map[block], curved_map[block] = _split_block(
+                design.features[:, block], design.spectra[block], line, rank
+            )
+    features = design.features
+    starts = np.minimum(design.offsets[:-1], max(features.shape[1] - 1, 0))
+    filled = design.ranks > 0
+    straight = np.zeros((n, p))
+    if filled.any():
+        sums = np.add.reduceat(features * straight_map, starts[filled], axis=1)
+        straight[:, filled] = sums
+    curved = np.zeros((p, n, rank))
+    for j in np.flatnonzero(filled):
+        block = design.block(j)
+        np.matmul(features[:, block], curved_map[block], out=curved[j])
+    return Atoms(straight, curved, straight_map, curved_map)
+
+
+def _split_block(
+    features: FloatArray, spectrum: FloatArray, line: FloatArray | None, rank: int
+) -> tuple[FloatArray, FloatArray]:
+    """Maps from one block's features to its straight and curved parts."""
+    n = features.shape[0]
+    straight = np.zeros(spectrum.size)
+    gram = np.diag(spectrum)
+    removed = np.zeros(spectrum.size)
+    if line is not None:
+        present = ~np.isnan(line)
+        centred = np.where(present, line - line[present].mean(), 0.0)
+        overlap = features.T @ centred
+        straight = overlap / spectrum
+        norm = float(overlap @ straight)
+        straight *= np.sqrt(n / norm)
+        removed = straight * spectrum / np.sqrt(n)
+        gram = gram - np.outer(removed, removed)
+    values, vectors = np.linalg.eigh(gram)
+    order = np.argsort(-values)[:rank]
+    order = order[values[order] > _TOLERANCE * max(spectrum.max() * _TOLERANCE, values[order[0]])]
+    curved = np.zeros((spectrum.size, rank))
+    if order.size:
+        kept = vectors[:, order]
+        kept = kept - np.outer(straight, removed @ kept) / np.sqrt(n)
+        curved[:, : order.size] = kept / np.sqrt(values[order].sum() / n)
+    return straight, curved

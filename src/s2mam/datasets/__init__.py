@@ -1,0 +1,45 @@
+"""Data for tests and studies: generators, corruption, loaders."""
+
+from s2mam.datasets.corrupt import corrupt, hide_labels
+from s2mam.datasets.harder import (
+    make_correlated_regression,
+    make_duplicated_regression,
+    make_heavy_tailed_regression,
+    make_interaction_regression,
+    make_wide_regression,
+)
+from s2mam.datasets.harder_classes import (
+    make_imbalanced_classification,
+    make_multiclass_additive,
+    make_noisy_label_classification,
+)
+from s2mam.datasets.info import info, list_datasets
+from s2mam.datasets.load import load
+from s2mam.datasets.registry import DatasetInfo
+from s2mam.datasets.synthetic import (
+    make_additive_classification,
+    make_additive_regression,
+    make_friedman,
+    make_moons,
+)
+
+__all__ = [
+    "DatasetInfo",
+    "corrupt",
+    "hide_labels",
+    "info",
+    "list_datasets",
+    "load",
+    "make_additive_classification",
+    "make_additive_regression",
+    "make_correlated_regression",
+    "make_duplicated_regression",
+    "make_friedman",
+    "make_heavy_tailed_regression",
+    "make_imbalanced_classification",
+    "make_interaction_regression",
+    "make_moons",
+    "make_multiclass_additive",
+    "make_noisy_label_classification",
+    "make_wide_regression",
+]

@@ -1,0 +1,50 @@
+"""What data sets there are, and what is known about them, without loading any."""
+
+from __future__ import annotations
+
+from s2mam.datasets.registry import DatasetInfo, Task, lookup, registry
+from s2mam.exceptions import InvalidInputError
+
+
+def info(name: str) -> DatasetInfo:
+    """Source, terms, task and shape of a data set.
+
+    Parameters
+    ----------
+    name : str
+        One of `list_datasets`.
+
+    Returns
+    -------
+    DatasetInfo
+
+    Examples
+    --------
+    >>> facts = info("ionosphere")
+    >>> facts.task, facts.n_rows, facts.n_columns
+    ('classification', 351, 34)
+    """
+    return lookup(name)
+
+
+def list_datasets(task: Task | None = None) -> list[str]:
+    """Names of the known data sets.
+
+    Parameters
+    ----------
+    task : {"classification", "regression"}, optional
+        Only those with this task.
+
+    Returns
+    -------
+    list of str
+        Sorted.
+
+    Examples
+    --------
+    >>> "auto_mpg" in list_datasets("regression")
+    True
+    """
+    if task not in (None, "classification", "regression"):
+        raise InvalidInputError(f"task must be 'classification' or 'regression', got {task!r}.")
+    return sorted(name for name, facts in registry().items() if task in (None, facts.task))

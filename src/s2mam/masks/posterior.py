@@ -1,0 +1,214 @@
+"""Average over masks: a jump process whose stationary law is the mask posterior.
+
+From every state the process looks at all one-flip neighbours, jumps to one with a rate that grows
+with its posterior (Barker's rule), and stays for a time that is the inverse of the total rate.
+Time averages are posterior averages; no proposal is ever wasted on a rejection.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit, gammaln
+
+from s2mam._typing import BoolArray, FloatArray
+from s2mam.masks.labeled_atoms import AtomFit
+from s2mam.masks.posterior_evidence import Hyper, MaskPosterior, column_codes
+from s2mam.masks.relevance import relevance_path
+
+__all__ = ["MaskAverage", "average_masks", "size_prior", "start_state"]
+
+# Amplitude and curve share move among few values; their rates are raised so that they keep up.
+_HYPER_RATE = 2.0
+# States with a smaller share of the time do not enter the averaged function.
+_NEGLIGIBLE = 1e-4
+
+
+@dataclass(frozen=True)
+class MaskAverage:
+    """Posterior averages of one run.
+
+    Attributes
+    ----------
+    probabilities : (p,) array
+        Probability that each column is in the model, averaged over conditional probabilities.
+    fit : AtomFit
+        Average of the additive functions.
+    log_posterior, size : (steps,) arrays
+        The path of the run.
+    """
+
+    probabilities: FloatArray
+    fit: AtomFit
+    log_posterior: FloatArray
+    size: FloatArray
+
+
+def size_prior(p: int, n_select: int | None = None, *, strength: float = 3.0) -> FloatArray:
+    """Log-prior of one mask by its number of columns.
+
+    Parameters
+    ----------
+    p : int
+        Number of columns.
+    n_select : int, optional
+        Number of columns asked for; None spreads the prior over all sizes, small ones first
+        (probability of size k proportional to 1/(k+1)).
+    strength : float
+        Log-prior lost per column more or less than `n_select`.
+
+    Returns
+    -------
+    (p + 1,) array
+
+    Examples
+    --------
+    >>> np.exp(size_prior(2)).round(3)
+    array([0.545, 0.136, 0.182])
+    """
+    sizes = np.arange(p + 1)
+    masks_of_size = gammaln(p + 1) - gammaln(sizes + 1) - gammaln(p - sizes + 1)
+    if n_select is None:
+        log_prior = -np.log(sizes + 1.0) - masks_of_size
+        result: FloatArray = log_prior - np.log(np.sum(1.0 / (sizes + 1.0)))
+        return result
+    return -masks_of_size - strength * np.abs(sizes - n_select)
+
+
+def start_state(
+    posterior: MaskPosterior, prior_weights: FloatArray, *, noise: float = 0.1, steps: int = 60
+) -> tuple[BoolArray, Hyper]:
+    """Best mask on the path of the relevance weights, as a start for the run.
+
+    Parameters
+    ----------
+    posterior : MaskPosterior
+        The posterior.
+    prior_weights : (p,) array
+        Start of the relevance weights.
+    noise : float
+        Noise of the relevance weights.
+    steps : int
+        Number of their steps.
+
+    Returns
+    -------
+    mask : (2p,) array of bool
+    hyper : pair of int
+    """
+    atoms = posterior.atoms
+    weights, _ = relevance_path(atoms, prior_weights, noise=noise, keep=[steps])[steps]
+    order = np.argsort(-weights, kind="stable")
+    order = order[atoms.usable[order]]
+    mask = np.zeros(weights.size, dtype=bool)
+    share = 2
+    best = (-np.inf, mask.copy(), (8, share))
+    for size in range(min(order.size, atoms.target.shape[0] - 2, 24) + 1):
+        if size:
+            mask[order[size - 1]] = True
+        for amplitude in range(3, posterior.amplitudes.size, 3):
+            value = posterior.value(mask, (amplitude, share))
+            if value > best[0]:
+                best = (value, mask.copy(), (amplitude, share))
+    return best[1], best[2]
+
+
+def average_masks(
+    posterior: MaskPosterior,
+    mask: BoolArray,
+    hyper: Hyper,
+    *,
+    steps: int,
+    burn_in: int,
+    rng: np.random.Generator,
+) -> MaskAverage:
+    """Run the jump process and average.
+
+    Parameters
+    ----------
+    posterior : MaskPosterior
+        The posterior.
+    mask, hyper
+        State to start from (:func:`start_state`).
+    steps : int
+        Number of jumps.
+    burn_in : int
+        Jumps that are not averaged.
+    rng : Generator
+        Source of the jumps.
+
+    Returns
+    -------
+    MaskAverage
+    """
+    p = posterior.atoms.n_columns
+    value = posterior.value(mask, hyper)
+    total = 0.0
+    inside = np.zeros(p)
+    visits: dict[tuple[bytes, Hyper], float] = {}
+    states: dict[tuple[bytes, Hyper], BoolArray] = {}
+    values, sizes = np.empty(steps), np.empty(steps)
+    for step in range(steps):
+        gains = posterior.flip_gains(mask, hyper)
+        moves = _hyper_moves(posterior, hyper) if step % 2 == 0 else []
+        move_gains = np.array([posterior.value(mask, move) - value for move in moves])
+        rates = np.concatenate([expit(gains), _HYPER_RATE * expit(move_gains)])
+        total_rate = max(float(rates.sum()), 1e-300)
+        values[step] = value
+        sizes[step] = np.count_nonzero(column_codes(mask))
+        if step >= burn_in:
+            stay = 1.0 / total_rate
+            total += stay
+            inside += stay * _conditional_inclusion(mask, gains)
+            key = (mask.tobytes(), hyper)
+            visits[key] = visits.get(key, 0.0) + stay
+            states[key] = mask
+        choice = int(np.searchsorted(np.cumsum(rates), rng.random() * total_rate, side="right"))
+        choice = min(choice, rates.size - 1)
+        if choice < 2 * p:
+            mask = mask.copy()
+            mask[choice] = not mask[choice]
+            value += float(gains[choice])
+        else:
+            hyper = moves[choice - 2 * p]
+            value += float(move_gains[choice - 2 * p])
+    fit = _average_fit(posterior, visits, states, total)
+    return MaskAverage(np.clip(inside / total, 0.0, 1.0), fit, values, sizes)
+
+
+def _hyper_moves(posterior: MaskPosterior, hyper: Hyper) -> list[Hyper]:
+    amplitude, share = hyper
+    moves = [(amplitude + d, share) for d in (-1, 1)] + [(amplitude, share + d) for d in (-1, 1)]
+    limits = (posterior.amplitudes.size, posterior.curve_shares.size)
+    return [m for m in moves if 0 <= m[0] < limits[0] and 0 <= m[1] < limits[1]]
+
+
+def _conditional_inclusion(mask: BoolArray, gains: FloatArray) -> FloatArray:
+    """Probability that each column is in, given all others (less noisy than whether it is in)."""
+    p = mask.size // 2
+    codes = column_codes(mask)
+    ratio = np.exp(np.clip(gains, -500.0, 50.0))
+    into = ratio[:p] + ratio[p:]
+    out_of = np.where(codes == 1, ratio[:p], ratio[p:])
+    single = (codes == 1) | (codes == 2)
+    result: FloatArray = np.where(
+        codes == 0, into / (1.0 + into), np.where(single, 1.0 / (1.0 + out_of), 1.0)
+    )
+    return result
+
+
+def _average_fit(
+    posterior: MaskPosterior,
+    visits: dict[tuple[bytes, Hyper], float],
+    states: dict[tuple[bytes, Hyper], BoolArray],
+    total: float,
+) -> AtomFit:
+    kept = {key: time for key, time in visits.items() if time > _NEGLIGIBLE * total}
+    scale = 1.0 / sum(kept.values())
+    average: AtomFit | None = None
+    for key, time in kept.items():
+        part = posterior.fit(states[key], key[1]).scaled(time * scale)
+        average = part if average is None else average.plus(part)
+    assert average is not None  # the state after the burn-in is always kept
+    return average

@@ -1,0 +1,165 @@
+"""Posterior probability of a mask over atoms, and of all its one-flip neighbours at once.
+
+Targets are Gaussian with covariance ``I + a (sum of straight kernels + c sum of curved kernels)``
+over the atoms that are on; the overall scale and the intercept are integrated out. Switching one
+atom is a low-rank change, so the evidence of all 2p neighbours costs one inverse and one product.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+
+from s2mam._typing import BoolArray, FloatArray, IntArray
+from s2mam.masks.labeled_atoms import AtomFit, LabeledAtoms
+
+__all__ = ["Hyper", "MaskPosterior", "MaskPrior", "column_codes"]
+
+Hyper: TypeAlias = tuple[int, int]
+
+_AMPLITUDES = np.geomspace(0.003, 100.0, 16)
+_CURVE_SHARES = np.array([0.03, 0.1, 0.3, 1.0])
+# Prior of what a column that is in the model contributes: a line, only a curve, or both.
+_SHAPES = np.log(np.array([1.0, 0.45, 0.1, 0.45]))
+
+
+def column_codes(mask: BoolArray) -> IntArray:
+    """Per column 0 (off), 1 (straight), 2 (curved) or 3 (both), from a mask over 2p atoms."""
+    p = mask.size // 2
+    return mask[:p] + 2 * mask[p:].astype(np.intp)
+
+
+@dataclass(frozen=True)
+class MaskPrior:
+    """Prior of a mask.
+
+    Attributes
+    ----------
+    size : (p + 1,) array
+        Log-prior of one mask with so many columns.
+    odds : (p,) array
+        Log-odds added when a column is in.
+    """
+
+    size: FloatArray
+    odds: FloatArray
+
+    def value(self, codes: IntArray) -> float:
+        """Log-prior of the columns in a mask."""
+        inside = codes > 0
+        return float(
+            self.size[np.count_nonzero(inside)] + self.odds[inside].sum() + _SHAPES[codes].sum()
+        )
+
+    def flip_gains(self, codes: IntArray) -> FloatArray:
+        """Change of the log-prior for each of the 2p flips."""
+        size = np.count_nonzero(codes)
+        both = np.concatenate([codes, codes])
+        flipped = np.concatenate([codes ^ 1, codes ^ 2])
+        change = (flipped > 0).astype(np.intp) - (both > 0)
+        new_size = np.clip(size + change, 0, self.size.size - 1)
+        odds = np.concatenate([self.odds, self.odds])
+        gains: FloatArray = (
+            self.size[new_size] - self.size[size] + _SHAPES[flipped] - _SHAPES[both] + change * odds
+        )
+        return gains
+
+
+@dataclass
+class MaskPosterior:
+    """Log-posterior of (mask, amplitude, curve share) given the labelled rows.
+
+    Attributes
+    ----------
+    atoms : LabeledAtoms
+        The labelled rows.
+    prior : MaskPrior
+        The prior of the mask; amplitudes and curve shares have a flat prior on their grids.
+    """
+
+    atoms: LabeledAtoms
+    prior: MaskPrior
+    amplitudes: FloatArray = field(default_factory=lambda: _AMPLITUDES)
+    curve_shares: FloatArray = field(default_factory=lambda: _CURVE_SHARES)
+
+    def __post_init__(self) -> None:
+        self._usable = self.atoms.usable
+
+    def covariance(self, mask: BoolArray, hyper: Hyper) -> FloatArray:
+        """Covariance of the targets up to the overall scale."""
+        p = self.atoms.n_columns
+        amplitude = self.amplitudes[hyper[0]]
+        share = amplitude * self.curve_shares[hyper[1]]
+        matrix = self.atoms.gram(amplitude * mask[:p], share * mask[p:])
+        matrix[np.diag_indices_from(matrix)] += 1.0
+        return matrix
+
+    def value(self, mask: BoolArray, hyper: Hyper) -> float:
+        """Log-posterior of one state, up to a constant."""
+        factor = np.linalg.cholesky(self.covariance(mask, hyper))
+        whitened = np.linalg.solve(factor, self.atoms.target)
+        k = self.atoms.target.shape[1]
+        quadratic = max(float(np.square(whitened).sum()), 1e-300)
+        log_det = 2.0 * float(np.log(np.diag(factor)).sum())
+        return (
+            -0.5 * self.atoms.freedom * k * np.log(quadratic)
+            - 0.5 * k * log_det
+            + self.prior.value(column_codes(mask))
+        )
+
+    def flip_gains(self, mask: BoolArray, hyper: Hyper) -> FloatArray:
+        """Change of the log-posterior for each of the 2p flips."""
+        atoms = self.atoms
+        p, k = atoms.n_columns, atoms.target.shape[1]
+        amplitude = float(self.amplitudes[hyper[0]])
+        share = amplitude * float(self.curve_shares[hyper[1]])
+        inverse = np.linalg.inv(self.covariance(mask, hyper))
+        dual = inverse @ atoms.target
+        quadratic = max(float(np.sum(atoms.target * dual)), 1e-300)
+        line_det, line_drop = self._line_changes(
+            inverse, dual, np.where(mask[:p], -1, 1) * amplitude
+        )
+        curve_det, curve_drop = self._curve_changes(
+            inverse, dual, np.where(mask[p:], -1, 1) * share
+        )
+        drop = np.concatenate([line_drop, curve_drop]) / quadratic
+        log_det = np.concatenate([line_det, curve_det])
+        gains = -0.5 * atoms.freedom * k * np.log(np.maximum(1.0 - drop, 1e-12)) - 0.5 * k * log_det
+        gains += self.prior.flip_gains(column_codes(mask))
+        # An atom that does not vary over the labelled rows has no evidence and is never taken.
+        return np.where(self._usable | mask, gains, -np.inf)
+
+    def fit(self, mask: BoolArray, hyper: Hyper) -> AtomFit:
+        """Posterior mean of the additive function in one state."""
+        p = self.atoms.n_columns
+        amplitude = self.amplitudes[hyper[0]]
+        share = amplitude * self.curve_shares[hyper[1]]
+        return self.atoms.fit(amplitude * mask[:p], share * mask[p:], noise=1.0)
+
+    def _line_changes(
+        self, inverse: FloatArray, dual: FloatArray, signed: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Log-determinant and loss of quadratic form when a straight part is switched."""
+        lines = self.atoms.straight
+        inner = np.einsum("ij,ij->j", lines, inverse @ lines)
+        score = np.square(lines.T @ dual).sum(axis=1)
+        pivot = np.maximum(1.0 + signed * inner, 1e-10)
+        return np.log(pivot), signed * score / pivot
+
+    def _curve_changes(
+        self, inverse: FloatArray, dual: FloatArray, signed: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """The same for the curved parts."""
+        curves = self.atoms.curved
+        p, rows, rank = curves.shape
+        image = (inverse @ self.atoms.flat).reshape(rows, p, rank).transpose(1, 0, 2)
+        transposed = curves.transpose(0, 2, 1)
+        pivot = signed[:, None, None] * np.matmul(transposed, image)
+        pivot[:, np.arange(rank), np.arange(rank)] += 1.0
+        score = np.matmul(transposed, dual)
+        solved = np.linalg.solve(pivot, score)
+        sign, log_det = np.linalg.slogdet(pivot)
+        log_det = np.where(sign > 0, log_det, -23.0)
+        return log_det, signed * np.einsum("jrk,jrk->j", score, solved)
