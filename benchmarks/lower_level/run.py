@@ -139,7 +139,7 @@ def main() -> None:
     default = Path.home() / ".cache" / "s2mam-bench"
     parser.add_argument("--env-dir", type=Path, default=default)
     parser.add_argument("--rounds", type=int, default=2, help="passes over all solvers")
-    parser.add_argument("--budget", type=float, default=6.0, help="seconds per solver and problem")
+    parser.add_argument("--budget", type=float, default=8.0, help="seconds per solver and problem")
     arguments = parser.parse_args()
     interpreters = {name: environment(arguments.env_dir, name) for name in PEERS}
     with tempfile.TemporaryDirectory() as folder:

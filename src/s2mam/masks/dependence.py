@@ -7,6 +7,7 @@ others and some do not, the independent ones get lower prior odds. Labels can ov
 from __future__ import annotations
 
 import numpy as np
+from scipy.stats import chi2, rankdata
 
 from s2mam._typing import FloatArray, IntArray
 
@@ -14,79 +15,90 @@ __all__ = ["column_dependence"]
 
 _MAX_ROWS = 1000
 _MAX_PARTNERS = 200
-# Standard deviations above the shuffled columns where dependence starts to count and is certain.
-_DOUBT, _CERTAIN = 3.0, 8.0
+# Waves of the ranks that a column is described by: the first is monotone, the others bend.
+_WAVES = 4
+# Chance of a link as strong as the column's strongest, anywhere in a table of independent columns,
+# at which dependence starts to count and is taken as certain.
+_DOUBT, _CERTAIN = 1e-1, 1e-4
 
 
-def column_dependence(
-    straight: FloatArray, curved: FloatArray, rng: np.random.Generator
-) -> FloatArray:
+def column_dependence(table: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Score how surely each column depends on another one.
 
     Parameters
     ----------
-    straight : (n, p) array
-        Straight parts of the columns (see :func:`s2mam.bases.atoms.split_atoms`).
-    curved : (p, n, r) array
-        Curved parts.
+    table : (n, p) array
+        Numbers or category codes, NaN where missing. Only the order of the values counts.
     rng : Generator
-        For the shuffles that give the null distribution, and for the rows and partner columns used
-        when there are very many.
+        For the rows and partner columns that are used when there are very many.
 
     Returns
     -------
     (p,) array
-        Between 0 (as independent as a shuffled column) and 1. All ones when fewer than two columns
-        depend on each other: then dependence tells nothing.
+        Between 0 (its links may be chance) and 1 (they are not). All ones when fewer than two
+        columns depend on each other: then dependence tells nothing.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.normal(size=(200, 3))
-    >>> x[:, 1] += 2 * x[:, 0]
-    >>> x = (x - x.mean(0)) / x.std(0)
-    >>> column_dependence(x, np.zeros((3, 200, 1)), rng)
+    >>> x[:, 1] += x[:, 0] ** 2
+    >>> column_dependence(x, rng)
     array([1., 1., 0.])
     """
-    n, p = straight.shape
-    if p < 3 or n < 10:
+    n, p = table.shape
+    if p < 3 or n < 20:
         return np.ones(p)
     rows = np.arange(n) if n <= _MAX_ROWS else np.sort(rng.choice(n, _MAX_ROWS, replace=False))
     partners = (
         np.arange(p) if p <= _MAX_PARTNERS else np.sort(rng.choice(p, _MAX_PARTNERS, replace=False))
     )
-    lines = straight[rows].T[:, :, None]
-    whole = np.concatenate([lines, curved[:, rows]], axis=2)
-    scores = np.maximum(
-        _excess(lines, partners, rng),
-        _excess(whole, partners, rng),
+    ranks = _ranks(table[rows])
+    log_chance = np.minimum(
+        _log_chance(_waves(ranks, 1), partners), _log_chance(_waves(ranks, _WAVES), partners)
     )
-    dependence = np.clip((scores - _DOUBT) / (_CERTAIN - _DOUBT), 0.0, 1.0)
+    doubt, certain = np.log(_DOUBT), np.log(_CERTAIN)
+    dependence = np.clip((doubt - log_chance) / (doubt - certain), 0.0, 1.0)
     if np.count_nonzero(dependence > 0.5) < 2:
         return np.ones(p)
     return dependence
 
 
-def _excess(features: FloatArray, partners: IntArray, rng: np.random.Generator) -> FloatArray:
-    """Strongest link of each column, in standard deviations of the links of shuffled columns."""
-    features = _unit_norm(features)
-    shuffled = np.stack([block[rng.permutation(block.shape[0])] for block in features[partners]])
-    observed = _links(features, features[partners])
-    observed[partners, np.arange(partners.size)] = -np.inf
-    null = _links(features, shuffled)
-    null[partners, np.arange(partners.size)] = np.nan
-    # The strongest of many links is large by chance: compare with the strongest shuffled ones.
-    strongest = np.nanmax(null, axis=1)
-    spread = max(float(np.std(strongest)), float(np.nanstd(null)) / 2.0, 1e-12)
-    excess: FloatArray = (observed.max(axis=1) - float(np.mean(strongest))) / spread
-    return excess
+def _ranks(table: FloatArray) -> FloatArray:
+    """Mid-ranks in (0, 1), NaN where missing."""
+    present = np.count_nonzero(~np.isnan(table), axis=0)
+    ranks: FloatArray = rankdata(table, axis=0, nan_policy="omit")
+    return (ranks - 0.5) / np.maximum(present, 1)
 
 
-def _unit_norm(features: FloatArray) -> FloatArray:
-    centred = features - features.mean(axis=1, keepdims=True)
-    norms = np.linalg.norm(centred, axis=1, keepdims=True)
-    result: FloatArray = centred / np.where(norms > 1e-12, norms, 1.0)
+def _waves(ranks: FloatArray, count: int) -> FloatArray:
+    """Orthonormal features (p, n, count) of the ranks; fewer than `count` where values are few."""
+    angles = np.pi * ranks.T[:, :, None] * np.arange(1, count + 1)
+    missing = np.isnan(angles)
+    waves = np.where(missing, 0.0, np.cos(np.where(missing, 0.0, angles)))
+    shares = np.maximum(np.count_nonzero(~missing, axis=1, keepdims=True), 1)
+    waves = np.where(missing, 0.0, waves - waves.sum(axis=1, keepdims=True) / shares)
+    values, vectors = np.linalg.eigh(np.matmul(waves.transpose(0, 2, 1), waves))
+    kept = values > 1e-6 * ranks.shape[0]
+    scale = np.where(kept, 1.0 / np.sqrt(np.where(kept, values, 1.0)), 0.0)
+    result: FloatArray = np.matmul(waves, vectors * scale[:, None, :])
     return result
+
+
+def _log_chance(features: FloatArray, partners: IntArray) -> FloatArray:
+    """Log-probability of the strongest link of each column if all columns were independent.
+
+    The features of a column are orthonormal, so n times the squared correlations between two
+    independent columns add up to a chi-squared variable; the bound over all pairs is Bonferroni's.
+    """
+    p, n, _ = features.shape
+    links = n * _links(features, features[partners])
+    links[partners, np.arange(partners.size)] = 0.0
+    ranks = np.count_nonzero(np.abs(features).sum(axis=1) > 0.0, axis=1)
+    freedom = np.maximum(np.outer(ranks, ranks[partners]), 1)
+    pairs = p * partners.size / 2.0
+    log_chance: FloatArray = chi2.logsf(links, freedom).min(axis=1) + np.log(pairs)
+    return log_chance
 
 
 def _links(left: FloatArray, right: FloatArray) -> FloatArray:

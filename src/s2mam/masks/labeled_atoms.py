@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from s2mam._typing import FloatArray, IntArray
+from s2mam._typing import BoolArray, FloatArray, IntArray
 
 __all__ = ["AtomFit", "LabeledAtoms", "labeled_atoms"]
 
@@ -89,11 +89,12 @@ class LabeledAtoms:
         return self.straight.shape[1]
 
     @property
-    def usable(self) -> FloatArray:
-        """1.0 for the atoms that vary over the labelled rows: p straight, then p curved."""
+    def usable(self) -> BoolArray:
+        """True for the atoms that vary over the labelled rows: p straight, then p curved."""
         lines = np.square(self.straight).sum(axis=0)
         curves = np.square(self.curved).sum(axis=(1, 2))
-        return np.concatenate([lines, curves]) > 1e-9
+        usable: BoolArray = np.concatenate([lines, curves]) > 1e-9
+        return usable
 
     def gram(self, straight: FloatArray, curved: FloatArray) -> FloatArray:
         """Kernel matrix (l, l) for weights (p,) of the straight and of the curved parts."""

@@ -15,9 +15,9 @@ from scipy.special import expit, gammaln
 from s2mam._typing import BoolArray, FloatArray
 from s2mam.masks.labeled_atoms import AtomFit
 from s2mam.masks.posterior_evidence import Hyper, MaskPosterior, column_codes
-from s2mam.masks.relevance import relevance_path
+from s2mam.masks.posterior_start import hyper_moves
 
-__all__ = ["MaskAverage", "average_masks", "size_prior", "start_state"]
+__all__ = ["MaskAverage", "average_masks", "size_prior"]
 
 # Amplitude and curve share move among few values; their rates are raised so that they keep up.
 _HYPER_RATE = 2.0
@@ -73,45 +73,8 @@ def size_prior(p: int, n_select: int | None = None, *, strength: float = 3.0) ->
         log_prior = -np.log(sizes + 1.0) - masks_of_size
         result: FloatArray = log_prior - np.log(np.sum(1.0 / (sizes + 1.0)))
         return result
-    return -masks_of_size - strength * np.abs(sizes - n_select)
-
-
-def start_state(
-    posterior: MaskPosterior, prior_weights: FloatArray, *, noise: float = 0.1, steps: int = 60
-) -> tuple[BoolArray, Hyper]:
-    """Best mask on the path of the relevance weights, as a start for the run.
-
-    Parameters
-    ----------
-    posterior : MaskPosterior
-        The posterior.
-    prior_weights : (p,) array
-        Start of the relevance weights.
-    noise : float
-        Noise of the relevance weights.
-    steps : int
-        Number of their steps.
-
-    Returns
-    -------
-    mask : (2p,) array of bool
-    hyper : pair of int
-    """
-    atoms = posterior.atoms
-    weights, _ = relevance_path(atoms, prior_weights, noise=noise, keep=[steps])[steps]
-    order = np.argsort(-weights, kind="stable")
-    order = order[atoms.usable[order]]
-    mask = np.zeros(weights.size, dtype=bool)
-    share = 2
-    best = (-np.inf, mask.copy(), (8, share))
-    for size in range(min(order.size, atoms.target.shape[0] - 2, 24) + 1):
-        if size:
-            mask[order[size - 1]] = True
-        for amplitude in range(3, posterior.amplitudes.size, 3):
-            value = posterior.value(mask, (amplitude, share))
-            if value > best[0]:
-                best = (value, mask.copy(), (amplitude, share))
-    return best[1], best[2]
+    peaked: FloatArray = -masks_of_size - strength * np.abs(sizes - n_select)
+    return peaked
 
 
 def average_masks(
@@ -130,7 +93,7 @@ def average_masks(
     posterior : MaskPosterior
         The posterior.
     mask, hyper
-        State to start from (:func:`start_state`).
+        State to start from (see :func:`s2mam.masks.posterior_start.start_state`).
     steps : int
         Number of jumps.
     burn_in : int
@@ -151,7 +114,7 @@ def average_masks(
     values, sizes = np.empty(steps), np.empty(steps)
     for step in range(steps):
         gains = posterior.flip_gains(mask, hyper)
-        moves = _hyper_moves(posterior, hyper) if step % 2 == 0 else []
+        moves = hyper_moves(posterior, hyper) if step % 2 == 0 else []
         move_gains = np.array([posterior.value(mask, move) - value for move in moves])
         rates = np.concatenate([expit(gains), _HYPER_RATE * expit(move_gains)])
         total_rate = max(float(rates.sum()), 1e-300)
@@ -175,13 +138,6 @@ def average_masks(
             value += float(move_gains[choice - 2 * p])
     fit = _average_fit(posterior, visits, states, total)
     return MaskAverage(np.clip(inside / total, 0.0, 1.0), fit, values, sizes)
-
-
-def _hyper_moves(posterior: MaskPosterior, hyper: Hyper) -> list[Hyper]:
-    amplitude, share = hyper
-    moves = [(amplitude + d, share) for d in (-1, 1)] + [(amplitude, share + d) for d in (-1, 1)]
-    limits = (posterior.amplitudes.size, posterior.curve_shares.size)
-    return [m for m in moves if 0 <= m[0] < limits[0] and 0 <= m[1] < limits[1]]
 
 
 def _conditional_inclusion(mask: BoolArray, gains: FloatArray) -> FloatArray:

@@ -115,15 +115,12 @@ class MaskPosterior:
         p, k = atoms.n_columns, atoms.target.shape[1]
         amplitude = float(self.amplitudes[hyper[0]])
         share = amplitude * float(self.curve_shares[hyper[1]])
-        inverse = np.linalg.inv(self.covariance(mask, hyper))
+        inverse: FloatArray = np.linalg.inv(self.covariance(mask, hyper))
         dual = inverse @ atoms.target
         quadratic = max(float(np.sum(atoms.target * dual)), 1e-300)
-        line_det, line_drop = self._line_changes(
-            inverse, dual, np.where(mask[:p], -1, 1) * amplitude
-        )
-        curve_det, curve_drop = self._curve_changes(
-            inverse, dual, np.where(mask[p:], -1, 1) * share
-        )
+        sign = np.where(mask, -1.0, 1.0)
+        line_det, line_drop = self._line_changes(inverse, dual, amplitude * sign[:p])
+        curve_det, curve_drop = self._curve_changes(inverse, dual, share * sign[p:])
         drop = np.concatenate([line_drop, curve_drop]) / quadratic
         log_det = np.concatenate([line_det, curve_det])
         gains = -0.5 * atoms.freedom * k * np.log(np.maximum(1.0 - drop, 1e-12)) - 0.5 * k * log_det

@@ -12,7 +12,7 @@ from s2mam.solvers.ridge_outputs import SeparableSystem
 __all__ = ["make_system"]
 
 # Columns whose ridge solution moves by less than this share stay out of the factorisation.
-_ENERGY = 0.01
+_ENERGY = 0.003
 # Unknowns up to which outputs are factorised together.
 _COUPLED_UNKNOWNS = 200
 

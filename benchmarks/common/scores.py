@@ -1,0 +1,90 @@
+"""Scores of predictions and of selected columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import xlogy
+
+from benchmarks.common.store import Row
+
+#: Edges of the bins of the calibration of mask probabilities; finer where most columns are.
+MASK_BINS = (0.0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
+
+
+def accuracy(y: NDArray, predicted: NDArray) -> float:
+    """Share of right answers."""
+    return float(np.mean(y == predicted))
+
+
+def mean_squared_error(y: NDArray, predicted: NDArray) -> float:
+    """Mean squared difference."""
+    return float(np.mean((y - predicted) ** 2))
+
+
+def r_squared(y: NDArray, predicted: NDArray) -> float:
+    """1 - MSE / variance of the scored rows."""
+    return float(1.0 - np.mean((y - predicted) ** 2) / np.var(y))
+
+
+def log_loss(codes: NDArray, probabilities: NDArray) -> float:
+    """Mean negative log probability of the true class; probabilities below 1e-6 count as that."""
+    rows = np.clip(probabilities, 1e-6, 1.0)
+    rows = rows / rows.sum(axis=1, keepdims=True)
+    return float(-np.mean(xlogy(1.0, rows[np.arange(len(codes)), codes])))
+
+
+def calibration_error(codes: NDArray, probabilities: NDArray, n_bins: int = 10) -> float:
+    """Expected calibration error of the top class: mean |confidence - accuracy| over bins."""
+    confidence = probabilities.max(axis=1)
+    right = probabilities.argmax(axis=1) == codes
+    place = np.minimum((confidence * n_bins).astype(int), n_bins - 1)
+    error = 0.0
+    for bin_ in np.unique(place):
+        inside = place == bin_
+        error += abs(confidence[inside].mean() - right[inside].mean()) * inside.mean()
+    return float(error)
+
+
+def selection_scores(selected: NDArray, source: NDArray) -> Row:
+    """Precision, recall and F1 of a selected set.
+
+    ``source`` gives, for each column, the informative original it carries and -1 for junk: with
+    copies, any of them finds the original, and none of them is junk.
+    """
+    chosen = source[np.asarray(selected, dtype=bool)]
+    originals = np.unique(source[source >= 0])
+    found = np.unique(chosen[chosen >= 0])
+    recall = found.size / originals.size
+    precision = float(np.mean(chosen >= 0)) if chosen.size else 0.0
+    both = precision + recall
+    return {
+        "prec": precision,
+        "rec": recall,
+        "f1": 2 * precision * recall / both if both else 0.0,
+        "size": int(chosen.size),
+    }
+
+
+def top_recall(ranking: NDArray, source: NDArray) -> float:
+    """Share of originals among the highest ranked columns, as many as there are originals."""
+    originals = np.unique(source[source >= 0])
+    top = np.argsort(-np.asarray(ranking, dtype=float), kind="stable")[: originals.size]
+    chosen = source[top]
+    return float(np.unique(chosen[chosen >= 0]).size / originals.size)
+
+
+def mask_calibration(probabilities: NDArray, informative: NDArray) -> list[list[float]]:
+    """Per bin of MASK_BINS: number of columns, informative ones, sum of the probabilities."""
+    place = np.clip(np.searchsorted(MASK_BINS, probabilities, side="right") - 1, 0, 13)
+    return [
+        [int(inside.sum()), int(informative[inside].sum()), float(probabilities[inside].sum())]
+        for inside in (place == bin_ for bin_ in range(len(MASK_BINS) - 1))
+    ]
+
+
+def pooled_calibration(tables: Sequence[list[list[float]]]) -> list[list[float]]:
+    """Sum of calibration tables."""
+    return np.sum(np.asarray(tables, dtype=float), axis=0).tolist()

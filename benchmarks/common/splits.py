@@ -1,0 +1,124 @@
+"""Real data as few-label problems: the rows that train, the labels that show, the rows that test."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit
+from sklearn.utils import Bunch
+
+from s2mam.datasets import corrupt, info, list_datasets, load
+
+IN_SKLEARN = ("breast_cancer", "diabetes", "digits", "iris", "wine")
+#: Sets whose methods may take long; they come last.
+LARGE = ("arrhythmia", "coil20", "isolet_1560", "orl_faces", "tox_171", "yale_faces")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Rows with few labels. ``y`` is whole: methods are given ``shown``, scores the rest.
+
+    Attributes
+    ----------
+    X, y : arrays
+        Training rows, unlabelled ones included, and their true targets.
+    labeled : bool array
+        Training rows whose label may be used.
+    X_test, y_test : arrays
+    task : {"classification", "regression"}
+    """
+
+    X: NDArray
+    y: NDArray
+    labeled: NDArray
+    X_test: NDArray
+    y_test: NDArray
+    task: str
+
+    @property
+    def shown(self) -> NDArray:
+        """Targets as a method may see them: NaN or -1 where there is no label."""
+        hidden = -1 if self.task == "classification" else np.nan
+        return np.where(self.labeled, self.y, hidden)
+
+
+def available() -> list[str]:
+    """Data sets on this machine, small ones first."""
+    home = os.environ.get("S2MAM_DATA_HOME")
+    names = [
+        name
+        for name in list_datasets()
+        if name in IN_SKLEARN or (home and (Path(home) / name / "data.npz").exists())
+    ]
+    return [n for n in names if n not in LARGE] + [n for n in names if n in LARGE]
+
+
+def labels_per_class(n_classes: int) -> int:
+    """Ten labels a class, three when there are ten classes or more."""
+    return 3 if n_classes >= 10 else 10
+
+
+def few_label_problem(name: str, seed: int, *, junk: bool = False, n_labeled: int = 50) -> Problem:
+    """Split a data set: at most 600 training rows (1000 from ten classes on), 1500 test rows.
+
+    Training rows are at most 60 % of all; classes keep their share; rows of one group stay on one
+    side. Classes with less than twice the labels a class are left out.
+    """
+    data = _load(name)
+    X, y, groups = data.X, data.y, data.groups
+    per_class = None
+    if data.task == "classification":
+        per_class = labels_per_class(info(name).n_classes or 2)
+        X, y, groups = _drop_rare(X, y, groups, least=2 * per_class)
+    rng = np.random.RandomState(1000 + seed)
+    if junk:
+        X = corrupt(X, n_uninformative=10, n_noisy=10, random_state=rng)
+    train, test = _split(y, groups, data.task, 1000 if per_class == 3 else 600, rng)
+    chosen = _draw_labels(y[train], per_class, n_labeled, rng)
+    return Problem(X[train], y[train], chosen, X[test], y[test], data.task)
+
+
+@lru_cache(maxsize=4)
+def _load(name: str) -> Bunch:
+    return load(name, download=False)
+
+
+def _drop_rare(
+    X: NDArray, y: NDArray, groups: NDArray | None, least: int
+) -> tuple[NDArray, NDArray, NDArray | None]:
+    kept = np.bincount(y)[y] >= least
+    codes = np.unique(y[kept], return_inverse=True)[1]
+    return X[kept], codes, None if groups is None else groups[kept]
+
+
+def _split(
+    y: NDArray, groups: NDArray | None, task: str, most: int, rng: np.random.RandomState
+) -> tuple[NDArray, NDArray]:
+    n = len(y)
+    size = min(most, int(0.6 * n))
+    rest = min(1500, n - size)
+    if groups is not None:
+        splitter = GroupShuffleSplit(1, train_size=0.6, random_state=rng)
+        train, test = next(splitter.split(y, groups=groups))
+        return rng.permutation(train)[:size], rng.permutation(test)[:rest]
+    kind = StratifiedShuffleSplit if task == "classification" else ShuffleSplit
+    splitter = kind(1, train_size=size, test_size=rest, random_state=rng)
+    train, test = next(splitter.split(np.zeros((n, 1)), y))
+    return train, test
+
+
+def _draw_labels(
+    y: NDArray, per_class: int | None, n_labeled: int, rng: np.random.RandomState
+) -> NDArray:
+    labeled = np.zeros(len(y), dtype=bool)
+    if per_class is None:
+        labeled[rng.permutation(len(y))[: min(n_labeled, len(y) // 2)]] = True
+        return labeled
+    for code in np.unique(y):
+        labeled[rng.permutation(np.flatnonzero(y == code))[:per_class]] = True
+    return labeled

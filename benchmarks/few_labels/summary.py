@@ -1,0 +1,140 @@
+"""Tables of the few-label study."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from benchmarks.common.store import Row
+from benchmarks.common.tables import (
+    count,
+    group,
+    markdown,
+    mean,
+    mean_ranks,
+    mean_sd,
+    seconds,
+    wins,
+)
+from s2mam.datasets import info
+
+OURS = "s2mam"
+_ORDER = (
+    "s2mam",
+    "extra_trees",
+    "forest",
+    "ebm",
+    "gp",
+    "svm",
+    "l2_logistic",
+    "l1_logistic",
+    "lasso",
+    "label_spreading",
+    "self_training",
+    "null",
+)
+#: Differences of means up to this count as equal.
+_TIE = 0.005
+
+
+def summarize(rows: Sequence[Row]) -> str:
+    """Ranks and wins first, then one table per data set."""
+    parts = ["# Few labels: results", ""]
+    for task in ("classification", "regression"):
+        of_task = [row for row in rows if info(row["cell"]["data"]).task == task]
+        if of_task:
+            parts += _overview(of_task, task)
+    parts += ["## Per data set", ""]
+    for name, of_set in sorted(group(rows, lambda row: row["cell"]["data"]).items()):
+        parts += _data_set(name, of_set)
+    return "\n".join(parts)
+
+
+def _overview(rows: Sequence[Row], task: str) -> list[str]:
+    parts = [f"## {task.capitalize()}", ""]
+    for columns in ("clean", "junk"):
+        chosen = [row for row in rows if row["cell"]["columns"] == columns]
+        methods = _sorted_methods(chosen)
+        scores = {field: _means(chosen, field) for field in ("test", "unl", "ll", "ece")}
+        ranks = mean_ranks(scores["test"], methods)
+        n_sets = sum(set(methods) <= set(row) for row in scores["test"].values())
+        lines = []
+        for method in sorted(methods, key=lambda name: ranks.get(name, 99.0)):
+            mine = [row for row in chosen if row["cell"]["method"] == method]
+            lines.append(
+                [
+                    method,
+                    f"{ranks[method]:.2f}" if method in ranks else "–",
+                    *(_average(scores[field], method) for field in scores),
+                    seconds(mine),
+                    wins(scores["test"], OURS, method, _TIE) if method != OURS else "",
+                    count(mine),
+                ]
+            )
+        title = "without junk columns" if columns == "clean" else "with 20 junk columns"
+        score = "accuracy" if task == "classification" else "R2"
+        parts += [
+            f"### {title.capitalize()}",
+            "",
+            f"Means over data sets; the rank is over the {n_sets} sets that every method finished.",
+            "",
+            markdown(
+                [
+                    "method",
+                    "mean rank",
+                    f"{score}, test",
+                    f"{score}, unlabelled",
+                    "log-loss",
+                    "calibration error",
+                    "CPU s",
+                    f"{OURS} better / equal / worse",
+                    "cells",
+                ],
+                lines,
+            ),
+            "",
+        ]
+    return parts
+
+
+def _data_set(name: str, rows: Sequence[Row]) -> list[str]:
+    facts = info(name)
+    shape = f"{facts.n_rows} x {facts.n_columns}"
+    classes = f", {facts.n_classes} classes" if facts.n_classes else ""
+    parts = [f"### {name} ({shape}{classes})", ""]
+    lines = []
+    for method in _sorted_methods(rows):
+        mine = group(
+            [row for row in rows if row["cell"]["method"] == method],
+            lambda row: row["cell"]["columns"],
+        )
+        clean, junk = mine.get("clean", []), mine.get("junk", [])
+        fields = [mean_sd(clean, "test"), mean_sd(junk, "test"), mean_sd(clean, "unl")]
+        if facts.task == "classification":
+            fields += [mean_sd(clean, "ll", 2), mean_sd(clean, "ece", 2)]
+        lines.append([method, *fields, seconds(clean), count([*clean, *junk])])
+    header = ["method", "test, clean", "test, junk", "unlabelled, clean"]
+    if facts.task == "classification":
+        header += ["log-loss, clean", "ece, clean"]
+    return [*parts, markdown([*header, "CPU s", "cells"], lines), ""]
+
+
+def _sorted_methods(rows: Sequence[Row]) -> list[str]:
+    found = {row["cell"]["method"] for row in rows}
+    return [name for name in _ORDER if name in found] + sorted(found - set(_ORDER))
+
+
+def _means(rows: Sequence[Row], field: str) -> dict[str, dict[str, float]]:
+    """Mean of a field by data set and method."""
+    table: dict[str, dict[str, float]] = {}
+    for (name, method), chosen in group(
+        rows, lambda row: (row["cell"]["data"], row["cell"]["method"])
+    ).items():
+        value = mean(chosen, field)
+        if value is not None:
+            table.setdefault(name, {})[method] = value
+    return table
+
+
+def _average(scores: dict[str, dict[str, float]], method: str) -> str:
+    found = [row[method] for row in scores.values() if method in row]
+    return f"{sum(found) / len(found):.3f}" if found else "–"

@@ -1,0 +1,309 @@
+"""The additive models that are averaged, all fitted to the same labelled rows.
+
+- *masks*: the posterior average over hard masks, one per view;
+- *relevance*: the expected mask after one or a few steps from "all columns alike", one per view;
+- *graph*: labels spread along a graph over all rows, then the additive model refitted to all rows;
+  one graph uses the columns that depend on each other, the other the learned contributions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from s2mam._typing import FloatArray, IntArray
+from s2mam.bilevel.views import View
+from s2mam.graphs.build import build_graph
+from s2mam.graphs.laplacian import Laplacian
+from s2mam.graphs.propagation import propagate
+from s2mam.masks.labeled_atoms import AtomFit, LabeledAtoms, labeled_atoms
+from s2mam.masks.posterior import average_masks
+from s2mam.masks.posterior_evidence import MaskPosterior, MaskPrior
+from s2mam.masks.posterior_start import start_state
+from s2mam.masks.relevance import relevance_path
+
+__all__ = ["MemberFit", "MemberSettings", "fit_members"]
+
+# (noise, steps) of the relevance members: strong and weak signals, dense and sparser masks.
+RELEVANCE = ((0.3, 1), (0.3, 4), (2.0, 1), (2.0, 4))
+# The relevance weights that the graph members use as the mask of the refit.
+_GRAPH_NOISE, _GRAPH_STEPS = 2.0, 1
+# Ridge of the refit to all rows, as a share of the mean eigenvalue.
+_REFIT_RIDGE = 0.02
+# Columns beyond this many are screened by relevance before masks are sampled.
+_MAX_SAMPLED = 400
+# Contributions are compared in at most so many random directions of so many columns.
+_SKETCH, _SKETCH_COLUMNS = 128, 200
+
+
+@dataclass(frozen=True)
+class MemberSettings:
+    """What the members need beside the rows.
+
+    Attributes
+    ----------
+    size : (p + 1,) array
+        Log-prior of a mask by size.
+    odds : (p,) array
+        Prior log-odds of the columns.
+    weights : (p,) array
+        Prior weight of the columns in the relevance members.
+    column_graph : Laplacian or None
+        Graph over all rows from the columns; None switches both graph members off.
+    regression : bool
+        Targets are numbers, not class contrasts.
+    n_neighbors, alpha
+        Of the graphs and the spreading.
+    """
+
+    size: FloatArray
+    odds: FloatArray
+    weights: FloatArray
+    column_graph: Laplacian | None
+    regression: bool
+    n_neighbors: int = 10
+    alpha: float = 0.95
+
+
+@dataclass(frozen=True)
+class MemberFit:
+    """One fitted member.
+
+    Attributes
+    ----------
+    name : str
+        "masks", "relevance" or "graph".
+    view : int
+        The view its coefficients belong to.
+    fit : AtomFit
+        The additive model.
+    probabilities : (p,) array or None
+        Mask probabilities, for "masks".
+    path : (steps, 2) array or None
+        Log-posterior and size along the run, for "masks".
+    """
+
+    name: str
+    view: int
+    fit: AtomFit
+    probabilities: FloatArray | None = None
+    path: FloatArray | None = None
+
+
+def fit_members(
+    views: Sequence[View],
+    rows: IntArray,
+    target: FloatArray,
+    weights: FloatArray,
+    settings: MemberSettings,
+    *,
+    steps: int,
+    n_starts: int,
+    rng: np.random.Generator,
+) -> list[MemberFit]:
+    """Fit every member to the given labelled rows.
+
+    Parameters
+    ----------
+    views : sequence of View
+        The views; the first one carries the graph members.
+    rows : (l,) array of int
+        Labelled rows.
+    target : (l, k) array
+        Their targets.
+    weights : (l,) array
+        Their weights, as numbers of copies.
+    settings : MemberSettings
+        Priors and graphs.
+    steps : int
+        Jumps of the mask sampler per view.
+    n_starts : int
+        Starts of the mask sampler per view; the best one is used.
+    rng : Generator
+        Source of all randomness.
+
+    Returns
+    -------
+    list of MemberFit
+        In an order that does not depend on the rows.
+    """
+    members: list[MemberFit] = []
+    for index, view in enumerate(views):
+        atoms = labeled_atoms(view.atoms.straight, view.atoms.curved, rows, target, weights)
+        members.append(_masks_member(atoms, index, settings, steps, n_starts, rng))
+        members.extend(_relevance_members(atoms, index, settings))
+    if settings.column_graph is not None:
+        members.extend(_graph_members(views[0], rows, target, weights, settings, rng))
+    return members
+
+
+def _masks_member(
+    atoms: LabeledAtoms,
+    index: int,
+    settings: MemberSettings,
+    steps: int,
+    n_starts: int,
+    rng: np.random.Generator,
+) -> MemberFit:
+    p = atoms.n_columns
+    kept = _screen(atoms, settings.weights) if p > _MAX_SAMPLED else np.arange(p)
+    small = _take_columns(atoms, kept)
+    prior = MaskPrior(settings.size[: kept.size + 1], settings.odds[kept])
+    posterior = MaskPosterior(small, prior)
+    mask, hyper = start_state(posterior, settings.weights[kept], n_starts=n_starts)
+    average = average_masks(posterior, mask, hyper, steps=steps, burn_in=steps // 5, rng=rng)
+    # A column that was screened out is less likely than any that was not, but not impossible.
+    probabilities = np.full(p, 0.1 * float(average.probabilities.min()))
+    probabilities[kept] = average.probabilities
+    fit = _spread_columns(average.fit, kept, p)
+    path = np.column_stack([average.log_posterior, average.size])
+    return MemberFit("masks", index, fit, probabilities, path)
+
+
+def _relevance_members(
+    atoms: LabeledAtoms, index: int, settings: MemberSettings
+) -> list[MemberFit]:
+    members = []
+    p = atoms.n_columns
+    for noise in dict.fromkeys(noise for noise, _ in RELEVANCE):
+        keep = [steps for other, steps in RELEVANCE if other == noise]
+        path = relevance_path(atoms, settings.weights, noise=noise, keep=keep)
+        for steps in keep:
+            weights, dual = path[steps]
+            fit = atoms.expand(weights[:p], weights[p:], dual)
+            members.append(MemberFit("relevance", index, fit))
+    return members
+
+
+def _graph_members(
+    view: View,
+    rows: IntArray,
+    target: FloatArray,
+    weights: FloatArray,
+    settings: MemberSettings,
+    rng: np.random.Generator,
+) -> list[MemberFit]:
+    straight, curved = view.atoms.straight, view.atoms.curved
+    atoms = labeled_atoms(straight, curved, rows, target, weights)
+    p = atoms.n_columns
+    path = relevance_path(atoms, settings.weights, noise=_GRAPH_NOISE, keep=[_GRAPH_STEPS])
+    relevance, dual = path[_GRAPH_STEPS]
+    supervised = atoms.expand(relevance[:p], relevance[p:], dual)
+    contributions = _contribution_sketch(view, supervised, rng)
+    contribution_graph = build_graph(
+        contributions, kind="neighbors", n_neighbors=settings.n_neighbors, warn=False
+    )
+    members = []
+    assert settings.column_graph is not None
+    for graph in (settings.column_graph, contribution_graph):
+        spread, reached = _spread_labels(graph, rows, target, weights, settings)
+        fit = _refit(view, relevance, spread, reached)
+        members.append(MemberFit("graph", 0, fit))
+    return members
+
+
+def _spread_labels(
+    graph: Laplacian,
+    rows: IntArray,
+    target: FloatArray,
+    weights: FloatArray,
+    settings: MemberSettings,
+) -> tuple[FloatArray, FloatArray]:
+    """Targets for all rows, and 1.0 for the rows that a label reaches."""
+    mean = (weights / weights.sum()) @ target
+    seeds = np.zeros((graph.n, target.shape[1] + 1))
+    np.add.at(seeds, rows, np.column_stack([target - mean, np.ones(rows.size)]))
+    spread = propagate(graph, seeds, alpha=settings.alpha)
+    values, mass = spread[:, :-1], spread[:, -1]
+    reached = (mass > 1e-8 * max(float(mass.max()), 1e-300)).astype(np.float64)
+    if settings.regression:
+        values = values / np.where(reached > 0, mass, 1.0)[:, None]
+    else:
+        # Only the side of the boundary counts: near and far rows of a cluster are equally sure.
+        size = np.linalg.norm(values, axis=1, keepdims=True)
+        typical = float(np.linalg.norm(target - mean, axis=1).mean())
+        values = typical * values / np.where(size > 1e-300, size, 1.0)
+    values = np.where(reached[:, None] > 0, values, 0.0)
+    values[rows] = target - mean
+    reached[rows] = 1.0
+    return values + mean, reached
+
+
+def _refit(view: View, relevance: FloatArray, target: FloatArray, reached: FloatArray) -> AtomFit:
+    """Additive ridge on all rows that a label reaches, columns weighted by relevance."""
+    used = np.flatnonzero(reached)
+    p = view.atoms.straight.shape[1]
+    atoms = labeled_atoms(
+        view.atoms.straight, view.atoms.curved, used, target[used], np.ones(used.size)
+    )
+    rank = atoms.curved.shape[2]
+    owner = np.concatenate([relevance[:p], np.repeat(relevance[p:], rank)])
+    features = np.hstack([atoms.straight, atoms.flat]) * np.sqrt(owner)
+    if features.shape[1] >= used.size:
+        gram = features @ features.T
+        gram[np.diag_indices_from(gram)] += _REFIT_RIDGE * np.trace(gram) / used.size
+        primal = features.T @ np.linalg.solve(gram, atoms.target)
+    else:
+        gram = features.T @ features
+        gram[np.diag_indices_from(gram)] += _REFIT_RIDGE * np.trace(gram) / used.size
+        primal = np.linalg.solve(gram, features.T @ atoms.target)
+    coef = np.sqrt(owner)[:, None] * primal
+    straight, curved = coef[:p], coef[p:].reshape(p, rank, -1)
+    intercept = (
+        atoms.target_mean
+        - atoms.straight_mean @ straight
+        - np.einsum("jr,jrk->k", atoms.curved_mean, curved)
+    )
+    return AtomFit(straight, curved, intercept)
+
+
+def _contribution_sketch(view: View, fit: AtomFit, rng: np.random.Generator) -> FloatArray:
+    """Rows in the space of what the columns contribute to the decision."""
+    size = np.square(fit.straight).sum(axis=1) + np.square(fit.curved).sum(axis=(1, 2))
+    columns = np.argsort(-size, kind="stable")[:_SKETCH_COLUMNS]
+    straight, curved = view.atoms.straight, view.atoms.curved
+    k = fit.straight.shape[1]
+    project = columns.size * k > 2 * _SKETCH
+    sketch = np.zeros((straight.shape[0], _SKETCH if project else columns.size * k))
+    for position, j in enumerate(columns):
+        part = np.outer(straight[:, j], fit.straight[j]) + curved[j] @ fit.curved[j]
+        if project:
+            sketch += part @ (rng.standard_normal((k, _SKETCH)) / np.sqrt(_SKETCH))
+        else:
+            sketch[:, position * k : (position + 1) * k] = part
+    return sketch
+
+
+def _screen(atoms: LabeledAtoms, weights: FloatArray) -> IntArray:
+    """Columns with the largest relevance after a few steps, in column order."""
+    p = atoms.n_columns
+    relevance, _ = relevance_path(atoms, weights, noise=_GRAPH_NOISE, keep=[2])[2]
+    order = np.argsort(-(relevance[:p] + relevance[p:]), kind="stable")
+    return np.sort(order[:_MAX_SAMPLED])
+
+
+def _take_columns(atoms: LabeledAtoms, kept: IntArray) -> LabeledAtoms:
+    if kept.size == atoms.n_columns:
+        return atoms
+    curved = atoms.curved[kept]
+    return LabeledAtoms(
+        straight=atoms.straight[:, kept],
+        curved=curved,
+        flat=np.ascontiguousarray(curved.transpose(1, 0, 2).reshape(atoms.target.shape[0], -1)),
+        target=atoms.target,
+        straight_mean=atoms.straight_mean[kept],
+        curved_mean=atoms.curved_mean[kept],
+        target_mean=atoms.target_mean,
+        freedom=atoms.freedom,
+    )
+
+
+def _spread_columns(fit: AtomFit, kept: IntArray, p: int) -> AtomFit:
+    if kept.size == p:
+        return fit
+    straight = np.zeros((p, fit.straight.shape[1]))
+    curved = np.zeros((p, *fit.curved.shape[1:]))
+    straight[kept], curved[kept] = fit.straight, fit.curved
+    return AtomFit(straight, curved, fit.intercept)

@@ -1,0 +1,68 @@
+"""Views of one table: the same columns on different scales, each with its design and atoms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from s2mam._typing import FloatArray
+from s2mam.bases.atoms import Atoms, split_atoms
+from s2mam.bases.build import build_design
+from s2mam.bases.design import Design
+
+__all__ = ["View", "build_view"]
+
+# Values further out than this many spreads are as far as matters; it keeps lines robust.
+CLIP = 4.0
+
+
+@dataclass(frozen=True)
+class View:
+    """One scaling of the table.
+
+    Attributes
+    ----------
+    table : (n, p) array
+        The scaled table, clipped.
+    design : Design
+        Its feature blocks.
+    atoms : Atoms
+        The blocks split in straight and curved parts.
+    """
+
+    table: FloatArray
+    design: Design
+    atoms: Atoms
+
+
+def build_view(
+    Z: FloatArray, kinds: Sequence[str], *, kernel: str = "gaussian", length: float = 1.0
+) -> View:
+    """Build the design and the atoms of a scaled table.
+
+    Parameters
+    ----------
+    Z : (n, p) array
+        Scaled table, codes for categorical columns, NaN where missing.
+    kinds : sequence of str
+        Kind of each column.
+    kernel, length
+        Of the numeric columns.
+
+    Returns
+    -------
+    View
+    """
+    table = clip_numeric(Z, kinds)
+    design = build_design(
+        table, kinds, kernel=kernel, length=length, linear=0.3, tolerance=1e-4, max_rank=24
+    )
+    return View(table, design, split_atoms(design, table))
+
+
+def clip_numeric(Z: FloatArray, kinds: Sequence[str]) -> FloatArray:
+    """Clip the numeric columns; codes stay as they are."""
+    numeric = np.array([kind == "numeric" for kind in kinds])
+    return np.where(numeric, np.clip(Z, -CLIP, CLIP), Z)
