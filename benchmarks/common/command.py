@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -33,7 +32,6 @@ def main(study: Study, arguments: Sequence[str] | None = None) -> int:
         for cell in cells:
             print(" ".join(f"{key}={value}" for key, value in cell.items()))
         return 0
-    warnings.simplefilter("ignore")  # peers warn about few labels in every fold
     run_study(
         study,
         store,

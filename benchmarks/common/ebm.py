@@ -14,7 +14,6 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-
 from benchmarks.common.environment import single_thread
 from benchmarks.common.methods import Outcome, Task
 from benchmarks.common.peers import standardized
@@ -36,7 +35,7 @@ def interpreter() -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not ready.exists():
             subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-            install = [python, "-m", "pip", "install", "--quiet", _PACKAGE]
+            install = [str(python), "-m", "pip", "install", "--quiet", _PACKAGE]
             subprocess.run(install, check=True, stdout=sys.stderr)
             ready.touch()
     return python

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
-
-from benchmarks.common.scores import calibration_error, log_loss
+from benchmarks.common.scores import calibration_error, largest_share, log_loss
 from benchmarks.common.store import Row
+
+from s2mam._typing import AnyArray
 
 
 @dataclass(frozen=True)
@@ -30,15 +30,15 @@ class Task:
         C, for methods that are told the number of columns.
     """
 
-    X: NDArray
-    y: NDArray
-    X_test: NDArray
+    X: AnyArray
+    y: AnyArray
+    X_test: AnyArray
     kind: str
     seed: int
     n_select: int | None = None
 
     @property
-    def labeled(self) -> NDArray:
+    def labeled(self) -> AnyArray:
         """Rows with a label."""
         return self.y >= 0 if self.is_classification else ~np.isnan(self.y)
 
@@ -70,13 +70,13 @@ class Outcome:
         More fields of the result row.
     """
 
-    test: NDArray
-    unlabeled: NDArray
+    test: AnyArray
+    unlabeled: AnyArray
     cpu: float
     scale: str
-    test_probabilities: NDArray | None = None
-    ranking: NDArray | None = None
-    selected: NDArray | None = None
+    test_probabilities: AnyArray | None = None
+    ranking: AnyArray | None = None
+    selected: AnyArray | None = None
     extra: Row = field(default_factory=dict)
 
 
@@ -105,15 +105,17 @@ def predicted(model: Any, task: Task, cpu: float, scale: str, **more: Any) -> Ou
     )
 
 
-def probabilities_of(model: Any, task: Task) -> NDArray | None:
+def probabilities_of(model: Any, task: Task) -> AnyArray | None:
     """Class probabilities of the test rows, where the model has them."""
     if not task.is_classification or not hasattr(model, "predict_proba"):
         return None
-    return np.asarray(model.predict_proba(task.X_test))
+    known = np.asarray(model.predict_proba(task.X_test))
+    # Rows that no label reaches have no probabilities; nothing is known about them.
+    return np.where(np.isfinite(known), known, 1.0 / known.shape[1])
 
 
 def common_scores(
-    outcome: Outcome, y_test: NDArray, y_unlabeled: NDArray, score: Callable[..., float]
+    outcome: Outcome, y_test: AnyArray, y_unlabeled: AnyArray, score: Callable[..., float]
 ) -> Row:
     """Fields that every study stores: scores on test and unlabelled rows, seconds, scaling."""
     row: Row = {
@@ -127,3 +129,12 @@ def common_scores(
         row["ll"] = log_loss(y_test, outcome.test_probabilities)
         row["ece"] = calibration_error(y_test, outcome.test_probabilities)
     return {**row, **outcome.extra}
+
+
+def largest_class(row: Row, y_test: AnyArray, y_unlabeled: AnyArray) -> Row:
+    """The row of the null classifier: as if it knew the largest class of the scored rows.
+
+    Labels that are balanced by design do not tell which class is the largest.
+    """
+    row = {**row, "test": largest_share(y_test)}
+    return {**row, "unl": largest_share(y_unlabeled)} if len(y_unlabeled) else row

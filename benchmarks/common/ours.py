@@ -6,10 +6,10 @@ import dataclasses
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from benchmarks.common.methods import Method, Outcome, Task, cpu_clock, predicted
 
 import s2mam
-from benchmarks.common.methods import Method, Outcome, Task, cpu_clock, predicted
+from s2mam._typing import AnyArray
 
 
 def ready() -> bool:
@@ -46,7 +46,7 @@ def ours(*, told: bool = False, **settings: Any) -> Method:
     return lambda task: fit(task, told=told, **settings)
 
 
-def oracle(informative: NDArray) -> Method:
+def oracle(informative: AnyArray) -> Method:
     """The default on the informative columns alone."""
 
     def method(task: Task) -> Outcome:
@@ -59,7 +59,7 @@ def oracle(informative: NDArray) -> Method:
     return method
 
 
-def _support(model: Any, n_columns: int) -> NDArray:
+def _support(model: Any, n_columns: int) -> AnyArray:
     """``support_`` as a mask, whether the estimator publishes a mask or indices."""
     support = np.asarray(model.support_)
     if support.dtype == bool:

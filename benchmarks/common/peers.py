@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from benchmarks.common.methods import Outcome, Task, cpu_clock, predicted
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import (
@@ -31,7 +31,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import SVC, SVR
 
-from benchmarks.common.methods import Outcome, Task, cpu_clock, predicted
+from s2mam._typing import AnyArray
 
 _TREES = 200
 _FOLDS = 3
@@ -107,6 +107,15 @@ def _logistic_cv(task: Task, l1_ratio: float) -> Any:
     return GridSearchCV(model, {name: _COSTS}, cv=splitter)
 
 
+def _spreading(task: Task) -> Any:
+    """Neighbours as by default, but iterated until labels have gone the whole way.
+
+    The default tolerance stops while far rows have no label yet.
+    """
+    neighbors = min(7, len(task.X) - 1)
+    return LabelSpreading(kernel="knn", n_neighbors=neighbors, max_iter=1000, tol=0.0)
+
+
 def _supervised(make: Callable[[Task], Any]) -> Callable[[Task], Outcome]:
     def method(task: Task) -> Outcome:
         task = standardized(task)
@@ -125,14 +134,14 @@ def _semi_supervised(make: Callable[[Task], Any]) -> Callable[[Task], Outcome]:
         with cpu_clock() as cpu:
             model.fit(task.X, task.y)
         outcome = predicted(model, task, cpu(), _SCALE)
-        if hasattr(model, "transduction_") and isinstance(model, LabelSpreading):
+        if isinstance(model, LabelSpreading):
             outcome.unlabeled[:] = model.transduction_[~task.labeled]
         return outcome
 
     return method
 
 
-def _selection(model: Any, task: Task) -> dict[str, NDArray]:
+def _selection(model: Any, task: Task) -> dict[str, AnyArray]:
     """Columns with a coefficient, of sparse linear models."""
     best = model.best_estimator_ if isinstance(model, GridSearchCV) else model
     if isinstance(best, LassoCV):
@@ -162,6 +171,6 @@ CLASSIFICATION = {
     "gp": _supervised(_gaussian_process),
     "forest": _supervised(_forest),
     "extra_trees": _supervised(_extra_trees),
-    "label_spreading": _semi_supervised(lambda _: LabelSpreading(kernel="knn", max_iter=200)),
+    "label_spreading": _semi_supervised(_spreading),
     "self_training": _semi_supervised(lambda task: SelfTrainingClassifier(_logistic(task, 0.0))),
 }

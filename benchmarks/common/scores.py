@@ -5,38 +5,43 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+from benchmarks.common.store import Row
 from scipy.special import xlogy
 
-from benchmarks.common.store import Row
+from s2mam._typing import AnyArray
 
 #: Edges of the bins of the calibration of mask probabilities; finer where most columns are.
 MASK_BINS = (0.0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
 
 
-def accuracy(y: NDArray, predicted: NDArray) -> float:
+def accuracy(y: AnyArray, predicted: AnyArray) -> float:
     """Share of right answers."""
     return float(np.mean(y == predicted))
 
 
-def mean_squared_error(y: NDArray, predicted: NDArray) -> float:
+def largest_share(y: AnyArray) -> float:
+    """Share of the largest class."""
+    return float(np.unique(y, return_counts=True)[1].max() / len(y))
+
+
+def mean_squared_error(y: AnyArray, predicted: AnyArray) -> float:
     """Mean squared difference."""
     return float(np.mean((y - predicted) ** 2))
 
 
-def r_squared(y: NDArray, predicted: NDArray) -> float:
+def r_squared(y: AnyArray, predicted: AnyArray) -> float:
     """1 - MSE / variance of the scored rows."""
     return float(1.0 - np.mean((y - predicted) ** 2) / np.var(y))
 
 
-def log_loss(codes: NDArray, probabilities: NDArray) -> float:
+def log_loss(codes: AnyArray, probabilities: AnyArray) -> float:
     """Mean negative log probability of the true class; probabilities below 1e-6 count as that."""
     rows = np.clip(probabilities, 1e-6, 1.0)
     rows = rows / rows.sum(axis=1, keepdims=True)
     return float(-np.mean(xlogy(1.0, rows[np.arange(len(codes)), codes])))
 
 
-def calibration_error(codes: NDArray, probabilities: NDArray, n_bins: int = 10) -> float:
+def calibration_error(codes: AnyArray, probabilities: AnyArray, n_bins: int = 10) -> float:
     """Expected calibration error of the top class: mean |confidence - accuracy| over bins."""
     confidence = probabilities.max(axis=1)
     right = probabilities.argmax(axis=1) == codes
@@ -48,7 +53,7 @@ def calibration_error(codes: NDArray, probabilities: NDArray, n_bins: int = 10) 
     return float(error)
 
 
-def selection_scores(selected: NDArray, source: NDArray) -> Row:
+def selection_scores(selected: AnyArray, source: AnyArray) -> Row:
     """Precision, recall and F1 of a selected set.
 
     ``source`` gives, for each column, the informative original it carries and -1 for junk: with
@@ -68,7 +73,7 @@ def selection_scores(selected: NDArray, source: NDArray) -> Row:
     }
 
 
-def top_recall(ranking: NDArray, source: NDArray) -> float:
+def top_recall(ranking: AnyArray, source: AnyArray) -> float:
     """Share of originals among the highest ranked columns, as many as there are originals."""
     originals = np.unique(source[source >= 0])
     top = np.argsort(-np.asarray(ranking, dtype=float), kind="stable")[: originals.size]
@@ -76,7 +81,7 @@ def top_recall(ranking: NDArray, source: NDArray) -> float:
     return float(np.unique(chosen[chosen >= 0]).size / originals.size)
 
 
-def mask_calibration(probabilities: NDArray, informative: NDArray) -> list[list[float]]:
+def mask_calibration(probabilities: AnyArray, informative: AnyArray) -> list[list[float]]:
     """Per bin of MASK_BINS: number of columns, informative ones, sum of the probabilities."""
     place = np.clip(np.searchsorted(MASK_BINS, probabilities, side="right") - 1, 0, 13)
     return [
@@ -87,4 +92,5 @@ def mask_calibration(probabilities: NDArray, informative: NDArray) -> list[list[
 
 def pooled_calibration(tables: Sequence[list[list[float]]]) -> list[list[float]]:
     """Sum of calibration tables."""
-    return np.sum(np.asarray(tables, dtype=float), axis=0).tolist()
+    total: list[list[float]] = np.sum(np.asarray(tables, dtype=float), axis=0).tolist()
+    return total

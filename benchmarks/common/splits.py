@@ -1,4 +1,4 @@
-"""Real data as few-label problems: the rows that train, the labels that show, the rows that test."""
+"""Real data as few-label problems: which rows train, which labels show, which rows test."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit
 from sklearn.utils import Bunch
 
+from s2mam._typing import AnyArray
 from s2mam.datasets import corrupt, info, list_datasets, load
 
 IN_SKLEARN = ("breast_cancer", "diabetes", "digits", "iris", "wine")
@@ -33,15 +33,15 @@ class Problem:
     task : {"classification", "regression"}
     """
 
-    X: NDArray
-    y: NDArray
-    labeled: NDArray
-    X_test: NDArray
-    y_test: NDArray
+    X: AnyArray
+    y: AnyArray
+    labeled: AnyArray
+    X_test: AnyArray
+    y_test: AnyArray
     task: str
 
     @property
-    def shown(self) -> NDArray:
+    def shown(self) -> AnyArray:
         """Targets as a method may see them: NaN or -1 where there is no label."""
         hidden = -1 if self.task == "classification" else np.nan
         return np.where(self.labeled, self.y, hidden)
@@ -76,8 +76,8 @@ def few_label_problem(name: str, seed: int, *, junk: bool = False, n_labeled: in
         per_class = labels_per_class(info(name).n_classes or 2)
         X, y, groups = _drop_rare(X, y, groups, least=2 * per_class)
     rng = np.random.RandomState(1000 + seed)
-    if junk:
-        X = corrupt(X, n_uninformative=10, n_noisy=10, random_state=rng)
+    if junk:  # with its own stream: rows and labels are those of the clean problem
+        X = corrupt(X, n_uninformative=10, n_noisy=10, random_state=2000 + seed)
     train, test = _split(y, groups, data.task, 1000 if per_class == 3 else 600, rng)
     chosen = _draw_labels(y[train], per_class, n_labeled, rng)
     return Problem(X[train], y[train], chosen, X[test], y[test], data.task)
@@ -89,16 +89,16 @@ def _load(name: str) -> Bunch:
 
 
 def _drop_rare(
-    X: NDArray, y: NDArray, groups: NDArray | None, least: int
-) -> tuple[NDArray, NDArray, NDArray | None]:
+    X: AnyArray, y: AnyArray, groups: AnyArray | None, least: int
+) -> tuple[AnyArray, AnyArray, AnyArray | None]:
     kept = np.bincount(y)[y] >= least
     codes = np.unique(y[kept], return_inverse=True)[1]
     return X[kept], codes, None if groups is None else groups[kept]
 
 
 def _split(
-    y: NDArray, groups: NDArray | None, task: str, most: int, rng: np.random.RandomState
-) -> tuple[NDArray, NDArray]:
+    y: AnyArray, groups: AnyArray | None, task: str, most: int, rng: np.random.RandomState
+) -> tuple[AnyArray, AnyArray]:
     n = len(y)
     size = min(most, int(0.6 * n))
     rest = min(1500, n - size)
@@ -113,8 +113,8 @@ def _split(
 
 
 def _draw_labels(
-    y: NDArray, per_class: int | None, n_labeled: int, rng: np.random.RandomState
-) -> NDArray:
+    y: AnyArray, per_class: int | None, n_labeled: int, rng: np.random.RandomState
+) -> AnyArray:
     labeled = np.zeros(len(y), dtype=bool)
     if per_class is None:
         labeled[rng.permutation(len(y))[: min(n_labeled, len(y) // 2)]] = True

@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from joblib import Parallel, delayed
-from threadpoolctl import threadpool_limits
-
 from benchmarks.common.environment import run_facts, single_thread
 from benchmarks.common.isolate import call_isolated
 from benchmarks.common.store import ResultStore, Row, cell_key
+from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
 
 Cell: TypeAlias = dict[str, Any]
 Execute: TypeAlias = Callable[[Cell], Row]
@@ -106,6 +106,7 @@ def _run_cell(execute: Execute, cell: Cell, time_limit: float | None) -> Row:
 
 
 def _single_threaded(execute: Execute, cell: Cell) -> Row:
+    warnings.simplefilter("ignore")  # peers warn about few labels in every fold
     with threadpool_limits(1):
         return execute(cell)
 

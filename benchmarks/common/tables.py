@@ -7,9 +7,8 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
-
 from benchmarks.common.store import Row
+from scipy.stats import rankdata
 
 
 def group(rows: Iterable[Row], key: Callable[[Row], Hashable]) -> dict[Any, list[Row]]:

@@ -15,6 +15,7 @@ from benchmarks.common.tables import (
     seconds,
     wins,
 )
+
 from s2mam.datasets import info
 
 OURS = "s2mam"

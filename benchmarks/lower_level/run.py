@@ -104,6 +104,9 @@ def table(rows: dict[str, dict[str, Any]], first: dict[str, float]) -> str:
         f"{ROWS} rows, cold start, one thread, {platform.machine()}, Python "
         f"{platform.python_version()}. Command: `python benchmarks/lower_level/run.py`. A dash:",
         "the solver has no such loss, or did not reach the goal in its time. Bold: the fastest.",
+        "Each solver is run at tolerances half a decade apart; the fastest that reaches the goal",
+        "counts, which no user could know beforehand. Freed memory is kept by the process (see",
+        "`worker.py`), the same for all.",
         "",
         "| problem | " + " | ".join(SOLVERS) + " | ours / fastest peer |",
         "|---" * (len(SOLVERS) + 2) + "|",

@@ -58,9 +58,9 @@ class Atoms:
         (P, k) array
         """
         column = np.repeat(np.arange(design.n_columns), design.ranks)
-        return self.straight_map[:, None] * straight[column] + np.einsum(
-            "fr,frk->fk", self.curved_map, curved[column]
-        )
+        coef: FloatArray = self.straight_map[:, None] * straight[column]
+        coef += np.einsum("fr,frk->fk", self.curved_map, curved[column])
+        return coef
 
 
 def split_atoms(design: Design, Z: FloatArray, *, rank: int = 5) -> Atoms:
@@ -109,7 +109,7 @@ def split_atoms(design: Design, Z: FloatArray, *, rank: int = 5) -> Atoms:
         straight[:, filled] = sums
     curved = np.zeros((p, n, rank))
     for j in np.flatnonzero(filled):
-        block = design.block(j)
+        block = design.block(int(j))
         np.matmul(features[:, block], curved_map[block], out=curved[j])
     return Atoms(straight, curved, straight_map, curved_map)
 

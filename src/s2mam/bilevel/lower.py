@@ -162,11 +162,8 @@ class LowerLevel:
         """
         weight = self._read_mask(mask)
         columns = np.flatnonzero(weight)
-        chosen = np.repeat(weight > 0.0, self.design.ranks)
-        scale = np.sqrt(np.repeat(weight, self.design.ranks)[chosen])
+        chosen, scale = self._scales(weight)
         active = self.design.features[:, chosen]
-        if self.penalty == "alpha":
-            scale = scale * np.sqrt(self.design.spectra[chosen])
         problem = self._problem(weight, columns, active * scale)
         result = self._solve(problem, start, chosen, scale)
         coef = _by_rows(result.coef, scale)
@@ -182,6 +179,13 @@ class LowerLevel:
             problem=problem,
             result=result,
         )
+
+    def problem(self, mask: ArrayLike) -> GroupProblem:
+        """Return the problem that :meth:`solve` solves under a mask."""
+        weight = self._read_mask(mask)
+        chosen, scale = self._scales(weight)
+        features = self.design.features[:, chosen] * scale
+        return self._problem(weight, np.flatnonzero(weight), features)
 
     def predict(self, solution: LowerSolution, Z: ArrayLike) -> FloatArray:
         """Return the decision values of new rows; masked columns are not even read."""
@@ -218,6 +222,14 @@ class LowerLevel:
             return np.asarray(form / self.n_rows**2, dtype=np.float64)
 
         return GraphTerm(quadratic, weight)
+
+    def _scales(self, weight: FloatArray) -> tuple[AnyArray, FloatArray]:
+        """Features of the active columns, and the factor that puts each in the penalty's form."""
+        chosen = np.repeat(weight > 0.0, self.design.ranks)
+        scale = np.sqrt(np.repeat(weight, self.design.ranks)[chosen])
+        if self.penalty == "alpha":
+            scale = scale * np.sqrt(self.design.spectra[chosen])
+        return chosen, scale
 
     def _problem(self, mask: FloatArray, columns: IntArray, features: FloatArray) -> GroupProblem:
         tau = np.ones(self.n_columns) if self.tau is None else np.asarray(self.tau, np.float64)

@@ -1,0 +1,201 @@
+"""The base model f_z: all columns, a group penalty and a graph, no masks."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from threadpoolctl import threadpool_limits
+
+from s2mam.bilevel.lower import GraphSettings
+from s2mam.estimators.base import AdditiveClassifier, AdditiveEstimator, AdditiveRegressor
+from s2mam.estimators.constant import fit_constant
+from s2mam.estimators.rows import TrainingRows, read_rows
+from s2mam.estimators.settings import require_choice, require_number
+from s2mam.estimators.single import SingleSettings, fit_base
+
+__all__ = ["ManifoldAdditiveClassifier", "ManifoldAdditiveRegressor"]
+
+SOLVERS = ("auto", "bcd", "admm")
+GRAPHS = ("auto", "dense", "neighbors")
+
+
+class _ManifoldAdditive(AdditiveEstimator):
+    """Constructor and fit of the base model."""
+
+    def __init__(
+        self,
+        *,
+        sparsity: float | str = "auto",
+        manifold: float | str = "auto",
+        bandwidth: float | str = "auto",
+        graph: str = "auto",
+        solver: str = "auto",
+        scale: bool | str | None = True,
+        categorical: Any = "auto",
+        unlabeled: Any = "auto",
+    ) -> None:
+        self.sparsity = sparsity
+        self.manifold = manifold
+        self.bandwidth = bandwidth
+        self.graph = graph
+        self.solver = solver
+        self.scale = scale
+        self.categorical = categorical
+        self.unlabeled = unlabeled
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, *, classification: bool) -> Self:
+        settings = self._settings()
+        rows = read_rows(
+            self, X, y, sample_weight, classification=classification, scales=(self.scale,)
+        )
+        self._learn(rows, settings, None)
+        self.transduction_ = self.predict(X)  # type: ignore[attr-defined]
+        return self
+
+    def _fit_rows(self, rows: TrainingRows, other: AdditiveEstimator) -> Self:
+        """Fit on rows that another estimator has read, and on its selected columns alone."""
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(other, name):
+                setattr(self, name, getattr(other, name))
+        self._learn(rows, self._settings(), other.support_)
+        return self
+
+    def _learn(self, rows: TrainingRows, settings: SingleSettings, mask: Any) -> None:
+        if rows.classes is not None:
+            self.classes_ = rows.classes
+        lonely = rows.classes is not None and rows.classes.size == 1
+        with threadpool_limits(limits=1, user_api="blas"):
+            fitted = fit_constant(rows) if lonely else fit_base(rows, settings, mask)
+        self._publish(fitted, rows.n_labeled)
+
+    def _settings(self) -> SingleSettings:
+        bandwidth = require_number("bandwidth", self.bandwidth, positive=True)
+        return SingleSettings(
+            budget=None,
+            sparsity=require_number("sparsity", self.sparsity),
+            manifold=require_number("manifold", self.manifold),
+            graph=GraphSettings(
+                kind=require_choice("graph", self.graph, GRAPHS),
+                bandwidth="auto" if bandwidth is None else bandwidth,
+                warn=True,
+            ),
+            solver=require_choice("solver", self.solver, SOLVERS),
+        )
+
+
+class ManifoldAdditiveRegressor(_ManifoldAdditive, AdditiveRegressor):
+    """Sparse additive regression on a graph over all rows (the base model f_z).
+
+    Minimises the squared loss on labelled rows plus ``sparsity`` times the sum of the norms of the
+    components plus ``manifold / n^2`` times the roughness f'Lf on the graph of all rows.
+
+    Parameters
+    ----------
+    sparsity : float or "auto"
+        lambda_1; "auto" takes the best of a grid by approximate leave-one-out.
+    manifold : float or "auto"
+        lambda_2; likewise, zero included.
+    bandwidth : float or "auto"
+        mu of the graph weights exp(-d^2 / mu^2); "auto" adapts to the distances.
+    graph : {"auto", "dense", "neighbors"}
+        Kind of graph; "auto" chooses by size.
+    solver : {"auto", "bcd", "admm"}
+        "auto" is the fast one, "admm" the paper's.
+    scale : bool or {"robust", "standard", "rank"}
+        Scaling of the numeric columns; True is "robust".
+    categorical : "auto", sequence or None
+        Columns to treat as categories.
+    unlabeled : "auto", marker or None
+        What marks an unlabelled row in y; "auto" is a missing value, None says that all rows are
+        labelled.
+
+    Attributes
+    ----------
+    mask_probabilities_ : ndarray of shape (p,)
+        1 for columns with a non-zero component, else 0.
+    support_ : ndarray of bool, shape (p,)
+        The same as a mask.
+    intercept_ : float
+        Mean prediction over the training rows.
+    transduction_ : ndarray of shape (n,)
+        Predictions of the training rows.
+    chosen_ : dict
+        Penalties that were used, and the duality gap.
+    history_, stop_reason_
+        Objective along the solver, and why it stopped.
+
+    Examples
+    --------
+    >>> from s2mam.datasets import hide_labels, make_friedman
+    >>> data = make_friedman(n_uninformative=3, n_noisy=2, random_state=0)
+    >>> y = hide_labels(data.y, n_labeled=60, random_state=0)
+    >>> model = ManifoldAdditiveRegressor().fit(data.X, y)
+    >>> bool(model.score(data.X, data.y) > 0.6)
+    True
+    """
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or dataframe of shape (n, p)
+            All rows, labelled and unlabelled.
+        y : array-like of shape (n,)
+            Numbers; missing where unlabelled.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the labelled rows; those of unlabelled rows are ignored.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight, classification=False)
+
+
+class ManifoldAdditiveClassifier(_ManifoldAdditive, AdditiveClassifier):
+    """Sparse additive classification on a graph over all rows (the base model f_z).
+
+    Logistic loss for two classes, multinomial for more, with groups shared over the classes.
+
+    Parameters
+    ----------
+    sparsity, manifold, bandwidth, graph, solver, scale, categorical
+        As in :class:`ManifoldAdditiveRegressor`.
+    unlabeled : "auto", marker or None
+        What marks an unlabelled row in y; "auto" is a missing value or, for numbers, -1.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The classes.
+    mask_probabilities_, support_, intercept_, transduction_, chosen_, history_, stop_reason_
+        As in :class:`ManifoldAdditiveRegressor`.
+
+    Examples
+    --------
+    >>> from s2mam.datasets import hide_labels, make_moons
+    >>> data = make_moons(n_uninformative=0, n_noisy=0, random_state=0)
+    >>> y = hide_labels(data.y, per_class=8, random_state=0)
+    >>> model = ManifoldAdditiveClassifier().fit(data.X, y)
+    >>> bool(model.score(data.X, data.y) > 0.85)
+    True
+    """
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or dataframe of shape (n, p)
+            All rows, labelled and unlabelled.
+        y : array-like of shape (n,)
+            Classes; -1 or missing where unlabelled.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the labelled rows; those of unlabelled rows are ignored.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight, classification=True)

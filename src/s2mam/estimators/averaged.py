@@ -1,0 +1,175 @@
+"""The default learner behind the estimators: the average over masks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from s2mam._typing import FloatArray, IntArray
+from s2mam.bilevel.averaging import (
+    AveragedModel,
+    AverageOptions,
+    LabeledRows,
+    Store,
+    average_members,
+)
+from s2mam.bilevel.members import MemberSettings
+from s2mam.bilevel.views import View, build_view
+from s2mam.estimators.calibration import calibrate
+from s2mam.estimators.fitted import Fitted
+from s2mam.estimators.model import AdditiveModel, AdditivePart
+from s2mam.estimators.rows import TrainingRows
+from s2mam.graphs import Laplacian, build_graph
+from s2mam.masks.dependence import column_dependence
+from s2mam.masks.posterior import size_prior
+
+__all__ = ["AverageSettings", "fit_average"]
+
+# Prior log-odds and prior weight of a column that depends on no other while others do.
+_INDEPENDENT_ODDS, _INDEPENDENT_WEIGHT = -3.0, 0.1
+
+
+@dataclass(frozen=True)
+class AverageSettings:
+    """Settings of the average over masks.
+
+    Attributes
+    ----------
+    budget : int or None
+        Number of columns asked for.
+    use_graph : bool
+        Whether unlabelled rows may shape the function through graphs.
+    graph_kind, bandwidth
+        Of the graph over the columns.
+    max_iter : int or None
+        Jumps of the mask sampler per view.
+    n_jobs, seed, store, on_unit
+        See :func:`s2mam.bilevel.averaging.average_members`.
+    """
+
+    budget: int | None
+    use_graph: bool
+    graph_kind: str
+    bandwidth: float | str
+    max_iter: int | None
+    n_jobs: int | None
+    seed: int
+    store: Store | None
+    on_unit: Callable[[int, int], None] | None
+
+
+def fit_average(rows: TrainingRows, settings: AverageSettings) -> Fitted:
+    """Fit the averaged model.
+
+    Parameters
+    ----------
+    rows : TrainingRows
+        The rows.
+    settings : AverageSettings
+        The settings.
+
+    Returns
+    -------
+    Fitted
+    """
+    views = [build_view(table, rows.kinds) for table in rows.tables]
+    p = len(rows.kinds)
+    rng = np.random.default_rng([settings.seed, 3])
+    dependence = column_dependence(views[0].table, rng)
+    target, center, spread = _targets(rows)
+    members = MemberSettings(
+        size=size_prior(p, settings.budget),
+        odds=_INDEPENDENT_ODDS * (1.0 - dependence),
+        weights=_INDEPENDENT_WEIGHT + (1.0 - _INDEPENDENT_WEIGHT) * dependence,
+        column_graph=_column_graph(views[0], dependence, rows, settings),
+        regression=rows.classes is None,
+    )
+    options = AverageOptions(n_jobs=settings.n_jobs)
+    if settings.max_iter is not None:
+        options = AverageOptions(
+            steps=settings.max_iter,
+            fold_steps=max(1, settings.max_iter // 4),
+            n_jobs=settings.n_jobs,
+        )
+    codes: IntArray | None = None if rows.classes is None else rows.target
+    averaged = average_members(
+        views,
+        LabeledRows(rows.labeled, target, rows.weights, codes),
+        members,
+        options,
+        seed=settings.seed,
+        store=settings.store,
+        on_unit=settings.on_unit,
+    )
+    model = _to_model(rows, views, averaged)
+    if codes is None:
+        model = model.scaled(spread, center)
+    else:
+        model = model.scaled(*calibrate(averaged.held_out, codes, rows.weights))
+    return _publish(model, averaged, dependence, settings.budget)
+
+
+def _targets(rows: TrainingRows) -> tuple[FloatArray, float, float]:
+    """Targets (l, k) of unit scale, and what puts predictions back on the user's scale."""
+    if rows.classes is None:
+        share = rows.weights / rows.weights.sum()
+        center = float(share @ rows.target)
+        spread = float(np.sqrt(share @ (rows.target - center) ** 2)) or 1.0
+        return ((rows.target - center) / spread)[:, None], center, spread
+    one_hot = np.eye(rows.classes.size)[rows.target]
+    if rows.classes.size == 2:
+        return 2.0 * one_hot[:, 1:] - 1.0, 0.0, 1.0
+    return one_hot, 0.0, 1.0
+
+
+def _column_graph(
+    view: View, dependence: FloatArray, rows: TrainingRows, settings: AverageSettings
+) -> Laplacian | None:
+    n = view.table.shape[0]
+    if not settings.use_graph or n - rows.n_labeled < 5 or not np.ptp(view.atoms.straight):
+        return None
+    kind = "neighbors" if settings.graph_kind == "auto" else settings.graph_kind
+    return build_graph(
+        view.table,
+        dependence,
+        kinds=rows.kinds,
+        kind=kind,
+        bandwidth=settings.bandwidth,
+        n_neighbors=min(10, n - 1),
+        warn=False,
+    )
+
+
+def _to_model(rows: TrainingRows, views: list[View], averaged: AveragedModel) -> AdditiveModel:
+    parts = []
+    intercept = np.zeros(averaged.fits[0].intercept.size)
+    for reader, view, fit in zip(rows.readers, views, averaged.fits, strict=True):
+        coef = view.atoms.coefficients(view.design, fit.straight, fit.curved)
+        parts.append(AdditivePart(reader, view.design, coef))
+        intercept = intercept + fit.intercept
+    return AdditiveModel(tuple(parts), intercept, clip=True)
+
+
+def _publish(
+    model: AdditiveModel, averaged: AveragedModel, dependence: FloatArray, budget: int | None
+) -> Fitted:
+    probabilities = averaged.probabilities
+    if budget is None:
+        support = probabilities > 0.5
+        if not support.any():
+            support[int(np.argmax(probabilities))] = True
+    else:
+        support = np.zeros(probabilities.size, dtype=bool)
+        support[np.argsort(-probabilities, kind="stable")[:budget]] = True
+    history = {
+        "criterion": (-averaged.path[:, 0]).tolist(),
+        "budget": averaged.path[:, 1].tolist(),
+    }
+    weights: dict[str, float] = {}
+    for name, weight in zip(averaged.names, averaged.weights, strict=True):
+        weights[name] = weights.get(name, 0.0) + float(weight)
+    chosen: dict[str, Any] = {"member_weights": weights, "dependence": dependence}
+    return Fitted(model, probabilities, support, history, "max_iter", chosen)

@@ -1,0 +1,54 @@
+"""Checks of constructor arguments, made when ``fit`` starts."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from s2mam.exceptions import InvalidInputError
+
+__all__ = ["require_choice", "require_count", "require_number", "resolve_budget"]
+
+
+def require_choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
+    """Return a string that must be one of the choices."""
+    if not isinstance(value, str) or value not in choices:
+        listed = ", ".join(repr(choice) for choice in choices)
+        raise InvalidInputError(f"{name}={value!r} is unknown; use one of {listed}.")
+    return value
+
+
+def require_number(name: str, value: Any, *, positive: bool = False) -> float | None:
+    """Return a finite number that is not negative, or None for "auto"."""
+    if isinstance(value, str) and value == "auto":
+        return None
+    wanted = "positive" if positive else "not negative"
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not number or not np.isfinite(value) or value < 0 or (positive and value == 0):
+        raise InvalidInputError(f"{name}={value!r} must be 'auto' or a number that is {wanted}.")
+    return float(value)
+
+
+def require_count(name: str, value: Any) -> int | None:
+    """Return a whole number of at least one, or None for "auto"."""
+    if isinstance(value, str) and value == "auto":
+        return None
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+        raise InvalidInputError(f"{name}={value!r} must be 'auto' or a whole number from 1 on.")
+    return int(value)
+
+
+def resolve_budget(value: Any, p: int) -> int | None:
+    """Number of columns asked for, or None for "auto"."""
+    name = "n_features_to_select"
+    if isinstance(value, str) and value == "auto":
+        return None
+    if isinstance(value, Integral) and not isinstance(value, bool) and value >= 1:
+        return min(int(value), p)
+    if isinstance(value, Real) and not isinstance(value, bool | Integral) and 0.0 < value <= 1.0:
+        return max(1, round(float(value) * p))
+    raise InvalidInputError(
+        f"{name}={value!r} must be 'auto', a whole number from 1 on, or a fraction in (0, 1]."
+    )

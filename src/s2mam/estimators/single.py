@@ -1,0 +1,287 @@
+"""Learners that end with one mask: policy gradients, exact gradients, the paper's own rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from s2mam._typing import BoolArray, FloatArray
+from s2mam.bases import build_design
+from s2mam.bases.kernels import auto_lengths
+from s2mam.bilevel.literal import LiteralLevel
+from s2mam.bilevel.loop import run_loop
+from s2mam.bilevel.lower import GraphSettings, LowerLevel
+from s2mam.bilevel.options import LoopOptions, paper_options
+from s2mam.bilevel.solution import LowerSolution
+from s2mam.bilevel.state import LoopState
+from s2mam.bilevel.tuning import tune
+from s2mam.estimators.fitted import Fitted
+from s2mam.estimators.model import AdditiveModel, AdditivePart, LiteralModel
+from s2mam.estimators.rows import TrainingRows
+from s2mam.exceptions import InvalidInputError
+from s2mam.losses import LogisticLoss, Loss, MultinomialLoss, SquaredLoss
+from s2mam.masks.budget import choose_budget
+from s2mam.masks.contrasts import class_contrasts
+from s2mam.masks.criteria import Criterion, LabeledCriterion
+from s2mam.masks.evidence import EvidenceCriterion
+from s2mam.masks.kernels import labeled_kernels
+from s2mam.masks.loo import LooCriterion
+from s2mam.masks.relaxed import relaxed_search, top_mask
+from s2mam.persistence import Checkpoint
+
+__all__ = ["SingleSettings", "build_lower", "fit_base", "fit_loop", "fit_paper", "fit_relaxed"]
+
+_LINEAR = 0.3
+_MAX_SIZE = 30
+
+
+@dataclass(frozen=True)
+class SingleSettings:
+    """Settings of the learners that end with one mask; None means "from the data".
+
+    Attributes
+    ----------
+    budget : int or None
+        Number of columns.
+    sparsity, manifold : float or None
+        lambda_1 and lambda_2.
+    graph : GraphSettings
+    solver : str
+    criterion : str
+        "auto", "labeled", "loo" or "evidence".
+    estimator : str
+        "reinforce" or "rloo".
+    n_masks, max_iter, step_size : int, int and float or None
+    seed : int
+    checkpoint : Checkpoint or None
+    on_iteration : callable or None
+    """
+
+    budget: int | None
+    sparsity: float | None
+    manifold: float | None
+    graph: GraphSettings
+    solver: str
+    criterion: str = "auto"
+    estimator: str = "rloo"
+    n_masks: int | None = None
+    max_iter: int | None = None
+    step_size: float | None = None
+    seed: int = 0
+    checkpoint: Checkpoint | None = None
+    on_iteration: Callable[[LoopState], bool | None] | None = None
+
+
+def build_lower(rows: TrainingRows, settings: SingleSettings) -> LowerLevel:
+    """The lower level of a fit; penalties still at zero."""
+    table = rows.tables[0]
+    design = build_design(table, rows.kinds, linear=_LINEAR, tolerance=1e-6)
+    loss, target = _loss(rows)
+    return LowerLevel(
+        design,
+        table,
+        rows.labeled,
+        target,
+        rows.weights / rows.weights.sum(),
+        loss,
+        sparsity=0.0,
+        manifold=0.0,
+        graph=settings.graph,
+        solver=settings.solver,
+    )
+
+
+def fit_base(rows: TrainingRows, settings: SingleSettings, mask: BoolArray | None = None) -> Fitted:
+    """The base model f_z under a given mask; all columns by default."""
+    lower = build_lower(rows, settings)
+    weights = np.ones(lower.n_columns) if mask is None else mask.astype(np.float64)
+    level, solution = tune(lower, weights, sparsity=settings.sparsity, manifold=settings.manifold)
+    return _publish(rows, level, solution, weights, {}, solution.result.stop_reason)
+
+
+def fit_relaxed(rows: TrainingRows, settings: SingleSettings) -> Fitted:
+    """Exact gradients at the expected mask, then the best C columns, then swaps."""
+    lower = build_lower(rows, settings)
+    criterion = _smooth_criterion(rows, lower, settings.criterion)
+    budget = settings.budget
+    if budget is None:
+        path = choose_budget(criterion, max_size=min(_MAX_SIZE, lower.n_columns))
+        mask, history = path.mask, {"criterion": [float(v) for v in path.values]}
+        probabilities = mask.astype(np.float64)
+    else:
+        search = relaxed_search(criterion, budget, random_state=settings.seed)
+        mask, history = search.mask, {"criterion": [float(search.value)]}
+        # The descent ends near, not at, the mask; its real weights are the probabilities.
+        probabilities = np.clip(np.maximum(search.probabilities, mask), 0.0, 1.0)
+    return _refit(rows, lower, mask, probabilities, history, "criterion", settings)
+
+
+def fit_loop(rows: TrainingRows, settings: SingleSettings) -> Fitted:
+    """Policy gradients with lower-level fits that drop masked columns."""
+    lower = build_lower(rows, settings)
+    criterion: Criterion
+    if settings.criterion == "labeled":
+        level, _ = tune(
+            lower,
+            np.ones(lower.n_columns),
+            sparsity=settings.sparsity,
+            manifold=settings.manifold,
+        )
+        criterion = LabeledCriterion(level)
+    else:
+        criterion = _smooth_criterion(rows, lower, settings.criterion)
+    budget = settings.budget or _default_budget(rows, lower)
+    options = LoopOptions(budget=float(budget), estimator=settings.estimator)
+    if settings.estimator == "reinforce":
+        options = replace(options, n_masks=1)
+    options = _with_given(options, settings)
+    state = run_loop(
+        criterion,
+        options,
+        random_state=settings.seed,
+        state=_saved_state(settings),
+        on_iteration=settings.on_iteration,
+    )
+    mask = top_mask(state.s, budget)
+    reason = state.stop_reason or "max_iter"
+    return _refit(rows, lower, mask, state.s.copy(), _history(state), reason, settings)
+
+
+def fit_paper(rows: TrainingRows, settings: SingleSettings) -> Fitted:
+    """Algorithm 1 to the letter, prediction by the expected mask included."""
+    if any(kind == "categorical" for kind in rows.kinds):
+        raise InvalidInputError(
+            "The paper's literal model takes numeric columns only; encode the categorical ones or "
+            "use the default settings."
+        )
+    table = np.where(np.isnan(rows.tables[0]), 0.0, rows.tables[0])
+    loss, target = _loss(rows)
+    p = table.shape[1]
+    level = LiteralLevel(
+        table,
+        rows.labeled,
+        target,
+        rows.weights / rows.weights.sum(),
+        loss,
+        sparsity=1e-3 if settings.sparsity is None else settings.sparsity,
+        manifold=1e-3 if settings.manifold is None else settings.manifold,
+        length=auto_lengths(table, ("numeric",) * p),
+        graph=settings.graph,
+        solver=settings.solver,
+    )
+    budget = settings.budget or _default_budget(rows, build_lower(rows, settings))
+    options = _with_given(paper_options(float(budget)), settings)
+    state = run_loop(
+        LabeledCriterion(level),
+        options,
+        random_state=settings.seed,
+        state=_saved_state(settings),
+        on_iteration=settings.on_iteration,
+    )
+    # Algorithm 1 ends with the coefficients of its last step 1 and predicts with E[m] = s.
+    solution = level.solve(state.masks[0])
+    alpha = solution.alpha if solution.alpha.ndim == 3 else solution.alpha[:, :, None]
+    model = LiteralModel(
+        rows.readers[0], table, alpha, state.s.copy(), level.design.lengths, level.kernel
+    )
+    support = top_mask(state.s, budget)
+    chosen = {"sparsity": level.sparsity, "manifold": level.manifold, "budget": budget}
+    reason = state.stop_reason or "max_iter"
+    return Fitted(model, state.s.copy(), support, _history(state), reason, chosen)
+
+
+def _refit(
+    rows: TrainingRows,
+    lower: LowerLevel,
+    mask: BoolArray,
+    probabilities: FloatArray,
+    history: dict[str, list[float]],
+    reason: str,
+    settings: SingleSettings,
+) -> Fitted:
+    level, solution = tune(
+        lower,
+        mask.astype(np.float64),
+        sparsity=settings.sparsity,
+        manifold=settings.manifold,
+    )
+    fitted = _publish(rows, level, solution, mask, history, reason)
+    return replace(fitted, probabilities=probabilities)
+
+
+def _publish(
+    rows: TrainingRows,
+    level: LowerLevel,
+    solution: LowerSolution,
+    mask: FloatArray | BoolArray,
+    history: dict[str, list[float]],
+    reason: str,
+) -> Fitted:
+    coef = np.asarray(solution.full_coef)
+    coef = coef[:, None] if coef.ndim == 1 else coef
+    part = AdditivePart(rows.readers[0], level.design, coef)
+    model = AdditiveModel((part,), np.atleast_1d(solution.intercept).astype(np.float64), clip=False)
+    support = np.asarray(mask, dtype=np.float64) > 0
+    active = np.zeros(support.size, dtype=bool)
+    active[part.columns] = True
+    history = history or {"criterion": [float(v) for v in solution.result.trace]}
+    chosen: dict[str, Any] = {
+        "sparsity": level.sparsity,
+        "manifold": level.manifold,
+        "gap": float(solution.result.gap),
+    }
+    # Columns that the sparsity silenced are not selected, whatever the mask says.
+    return Fitted(model, active.astype(np.float64), support & active, history, reason, chosen)
+
+
+def _loss(rows: TrainingRows) -> tuple[Loss, Any]:
+    if rows.classes is None:
+        return SquaredLoss(), rows.target
+    if rows.classes.size == 2:
+        return LogisticLoss(), rows.target.astype(np.float64)
+    return MultinomialLoss(rows.classes.size), rows.target
+
+
+def _smooth_criterion(
+    rows: TrainingRows, lower: LowerLevel, name: str
+) -> EvidenceCriterion | LooCriterion:
+    if rows.classes is None:
+        share = rows.weights / rows.weights.sum()
+        center = float(share @ rows.target)
+        target = rows.target - center
+        target = target / (float(np.sqrt(share @ target**2)) or 1.0)
+    else:
+        target = class_contrasts(rows.target, rows.classes.size)
+    kernels = labeled_kernels(
+        lower.design.features[rows.labeled], lower.design.offsets, target, rows.weights
+    )
+    return LooCriterion(kernels) if name == "loo" else EvidenceCriterion(kernels)
+
+
+def _default_budget(rows: TrainingRows, lower: LowerLevel) -> int:
+    criterion = _smooth_criterion(rows, lower, "evidence")
+    return max(1, choose_budget(criterion, max_size=min(_MAX_SIZE, lower.n_columns)).size)
+
+
+def _with_given(options: LoopOptions, settings: SingleSettings) -> LoopOptions:
+    given = {
+        "n_masks": settings.n_masks,
+        "max_iter": settings.max_iter,
+        "step_size": settings.step_size,
+    }
+    changes: dict[str, Any] = {name: v for name, v in given.items() if v is not None}
+    return replace(options, **changes)
+
+
+def _saved_state(settings: SingleSettings) -> LoopState | None:
+    if settings.checkpoint is None:
+        return None
+    saved = settings.checkpoint.load()
+    return None if saved is None else LoopState.from_arrays(saved["arrays"], saved["scalars"])
+
+
+def _history(state: LoopState) -> dict[str, list[float]]:
+    return {name: [float(v) for v in values] for name, values in state.history.items()}
