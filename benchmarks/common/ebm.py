@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 from benchmarks.common.environment import single_thread
-from benchmarks.common.methods import Outcome, Task
+from benchmarks.common.methods import Method, Outcome, Task
 from benchmarks.common.peers import standardized
 
 _WORKER = Path(__file__).with_name("ebm_worker.py")
@@ -41,9 +41,13 @@ def interpreter() -> Path:
     return python
 
 
-def ebm(task: Task) -> Outcome:
+def ebm(*, pairs: bool = True) -> Method:
+    """The method with interpret's defaults, or additive: without pairs of columns."""
+    return lambda task: _fit(standardized(task), pairs)
+
+
+def _fit(task: Task, pairs: bool) -> Outcome:
     """Fit on the labelled rows; the worker measures its own processor time."""
-    task = standardized(task)
     rest = task.X[~task.labeled]
     with tempfile.TemporaryDirectory() as folder:
         given, answer = Path(folder) / "given.npz", Path(folder) / "answer.npz"
@@ -54,6 +58,7 @@ def ebm(task: Task) -> Outcome:
             X_new=np.vstack([task.X_test, rest]),
             classification=task.is_classification,
             seed=task.seed,
+            pairs=pairs,
         )
         command = [interpreter(), _WORKER, given, answer]
         environment = {**os.environ, **single_thread()}

@@ -70,9 +70,12 @@ def _support_vectors(task: Task) -> Any:
 
 def _gaussian_process(task: Task) -> Any:
     length = float(np.sqrt(task.X.shape[1]))
-    kernel = ConstantKernel(1.0) * RBF(length, (1e-1, 1e3 * length))
+    bounds = (1e-1, 1e3 * length)
     if task.is_classification:
+        # From a smaller start the marginal likelihood of few labels often ends at "all constant".
+        kernel = ConstantKernel(10.0) * RBF(2 * length, bounds)
         return GaussianProcessClassifier(kernel, random_state=task.seed)
+    kernel = ConstantKernel(1.0) * RBF(length, bounds)
     return GaussianProcessRegressor(
         kernel + WhiteKernel(0.1, (1e-6, 1e2)), normalize_y=True, random_state=task.seed
     )

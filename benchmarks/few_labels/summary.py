@@ -24,6 +24,7 @@ _ORDER = (
     "extra_trees",
     "forest",
     "ebm",
+    "ebm_additive",
     "gp",
     "svm",
     "l2_logistic",

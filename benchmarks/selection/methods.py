@@ -32,7 +32,7 @@ def methods(task: str, informative: AnyArray | None = None) -> dict[str, Method]
         sparse: known[sparse],
         **_spam(task),
         "null": known["null"],
-        "ebm": ebm,
+        "ebm_additive": ebm(pairs=False),
     }
 
 

@@ -52,7 +52,7 @@ def make_cells(seeds: Sequence[int]) -> list[Cell]:
         for method in methods(setting.task)
         for reading in _readings(method, setting.raw_differs)
     ]
-    return [c for c in cells if c["method"] != "ebm"] + [c for c in cells if c["method"] == "ebm"]
+    return sorted(cells, key=lambda cell: cell["method"] == "ebm_additive")
 
 
 def execute(cell: Cell) -> Row:

@@ -24,7 +24,7 @@ _ORDER = (
     "lasso",
     "l1_logistic",
     "spam",
-    "ebm",
+    "ebm_additive",
     "oracle",
     "null",
 )

@@ -50,7 +50,7 @@ class S2MAMWarning(UserWarning):
     """Base class of all warnings issued on purpose by s2mam."""
 
 
-class ConvergenceWarning(S2MAMWarning, _SklearnConvergenceWarning):
+class ConvergenceWarning(S2MAMWarning, _SklearnConvergenceWarning):  # type: ignore[misc]
     """A solver stopped before its certificate reached the tolerance."""
 
 

@@ -108,8 +108,9 @@ def split_atoms(design: Design, Z: FloatArray, *, rank: int = 5) -> Atoms:
         sums = np.add.reduceat(features * straight_map, starts[filled], axis=1)
         straight[:, filled] = sums
     curved = np.zeros((p, n, rank))
-    for j in np.flatnonzero(filled):
-        block = design.block(int(j))
+    for column in np.flatnonzero(filled):
+        j = int(column)
+        block = design.block(j)
         np.matmul(features[:, block], curved_map[block], out=curved[j])
     return Atoms(straight, curved, straight_map, curved_map)
 

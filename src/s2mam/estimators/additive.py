@@ -8,7 +8,7 @@ from threadpoolctl import threadpool_limits
 
 from s2mam.bilevel.lower import GraphSettings
 from s2mam.estimators.base import AdditiveClassifier, AdditiveEstimator, AdditiveRegressor
-from s2mam.estimators.constant import fit_constant
+from s2mam.estimators.constant import fit_constant, is_constant
 from s2mam.estimators.rows import TrainingRows, read_rows
 from s2mam.estimators.settings import require_choice, require_number
 from s2mam.estimators.single import SingleSettings, fit_base
@@ -49,7 +49,7 @@ class _ManifoldAdditive(AdditiveEstimator):
             self, X, y, sample_weight, classification=classification, scales=(self.scale,)
         )
         self._learn(rows, settings, None)
-        self.transduction_ = self.predict(X)  # type: ignore[attr-defined]
+        self.transduction_ = self.predict(X)
         return self
 
     def _fit_rows(self, rows: TrainingRows, other: AdditiveEstimator) -> Self:
@@ -63,9 +63,8 @@ class _ManifoldAdditive(AdditiveEstimator):
     def _learn(self, rows: TrainingRows, settings: SingleSettings, mask: Any) -> None:
         if rows.classes is not None:
             self.classes_ = rows.classes
-        lonely = rows.classes is not None and rows.classes.size == 1
         with threadpool_limits(limits=1, user_api="blas"):
-            fitted = fit_constant(rows) if lonely else fit_base(rows, settings, mask)
+            fitted = fit_constant(rows) if is_constant(rows) else fit_base(rows, settings, mask)
         self._publish(fitted, rows.n_labeled)
 
     def _settings(self) -> SingleSettings:

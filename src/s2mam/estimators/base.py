@@ -30,6 +30,7 @@ _SAVED = (
     "classes_",
     "transduction_",
     "n_labeled_",
+    "n_iter_",
 )
 
 
@@ -43,6 +44,8 @@ class AdditiveEstimator(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     chosen_: dict[str, Any]
     transduction_: AnyArray
     n_labeled_: int
+    n_iter_: int
+    classes_: AnyArray
     n_features_in_: int
 
     def contributions(self, X: Any) -> FloatArray:
@@ -93,6 +96,7 @@ class AdditiveEstimator(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.stop_reason_ = fitted.stop_reason
         self.chosen_ = fitted.chosen
         self.n_labeled_ = n_labeled
+        self.n_iter_ = max(1, len(fitted.history.get("criterion", [])))
 
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self, "_model")
@@ -149,8 +153,6 @@ class AdditiveRegressor(RegressorMixin, AdditiveEstimator):  # type: ignore[misc
 
 class AdditiveClassifier(ClassifierMixin, AdditiveEstimator):  # type: ignore[misc]
     """Prediction side of the classifiers."""
-
-    classes_: AnyArray
 
     def decision_function(self, X: Any) -> FloatArray:
         """Log-odds of the second class, or one score per class.

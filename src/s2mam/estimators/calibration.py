@@ -52,7 +52,7 @@ def calibrate(
             logits = slope * held_out
         likelihood = float(weights @ log_softmax(logits, axis=1)[index, codes])
         penalty = ((parameters[0] - prior) / _SPREAD) ** 2 + shift**2
-        return 0.5 * penalty - likelihood
+        return float(0.5 * penalty - likelihood)
 
     found = minimize(loss, np.array([prior, 0.0]), method="Nelder-Mead", tol=1e-6).x
     return float(np.exp(found[0])), float(found[1]) if binary else 0.0

@@ -146,5 +146,5 @@ def _merge(table: FloatArray, target: AnyArray, weights: FloatArray) -> tuple[In
     """Rows that are kept, in an order that does not depend on the given one, and their weights."""
     key = np.column_stack([np.where(np.isnan(table), -np.inf, table), target.astype(np.float64)])
     _, first, inverse = np.unique(key, axis=0, return_index=True, return_inverse=True)
-    merged: FloatArray = np.bincount(inverse.ravel(), weights=weights, minlength=first.size)
-    return first, merged
+    merged = np.bincount(inverse.ravel(), weights=weights, minlength=first.size)
+    return first, merged.astype(np.float64)

@@ -22,7 +22,7 @@ from s2mam.estimators.additive import (
 )
 from s2mam.estimators.averaged import AverageSettings, fit_average
 from s2mam.estimators.base import AdditiveClassifier, AdditiveEstimator, AdditiveRegressor
-from s2mam.estimators.constant import fit_constant
+from s2mam.estimators.constant import fit_constant, is_constant
 from s2mam.estimators.fitted import Fitted
 from s2mam.estimators.rows import TrainingRows, read_rows, scale_names
 from s2mam.estimators.settings import (
@@ -97,7 +97,7 @@ class _S2MAM(AdditiveEstimator):
         learner = self._check_parameters()
         scales = scale_names(self.scale) if learner == "posterior" else (self.scale,)
         rows = read_rows(self, X, y, sample_weight, classification=classification, scales=scales)
-        if classification:
+        if rows.classes is not None:
             self.classes_ = rows.classes
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         # Many small solves: one BLAS thread each is fastest, and gives the same bits everywhere.
@@ -105,7 +105,7 @@ class _S2MAM(AdditiveEstimator):
             fitted = self._learn(learner, rows, seed)
         self._publish(fitted, rows.n_labeled)
         self._rows = rows
-        self.transduction_ = self.predict(X)  # type: ignore[attr-defined]
+        self.transduction_ = self.predict(X)
         return self
 
     def refit_selected(self) -> ManifoldAdditiveClassifier | ManifoldAdditiveRegressor:
@@ -148,7 +148,7 @@ class _S2MAM(AdditiveEstimator):
         return {name: value for name, value in state.items() if name != "_rows"}
 
     def _learn(self, learner: str, rows: TrainingRows, seed: int) -> Fitted:
-        if rows.classes is not None and rows.classes.size == 1:
+        if is_constant(rows):
             return fit_constant(rows)
         budget = resolve_budget(self.n_features_to_select, len(rows.kinds))
         saved = self._open_checkpoint(rows, seed)

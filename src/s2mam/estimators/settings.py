@@ -35,7 +35,7 @@ def require_count(name: str, value: Any) -> int | None:
     """Return a whole number of at least one, or None for "auto"."""
     if isinstance(value, str) and value == "auto":
         return None
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+    if not _is_whole(value) or value < 1:
         raise InvalidInputError(f"{name}={value!r} must be 'auto' or a whole number from 1 on.")
     return int(value)
 
@@ -45,10 +45,15 @@ def resolve_budget(value: Any, p: int) -> int | None:
     name = "n_features_to_select"
     if isinstance(value, str) and value == "auto":
         return None
-    if isinstance(value, Integral) and not isinstance(value, bool) and value >= 1:
-        return min(int(value), p)
-    if isinstance(value, Real) and not isinstance(value, bool | Integral) and 0.0 < value <= 1.0:
+    if _is_whole(value):
+        if value >= 1:
+            return min(int(value), p)
+    elif isinstance(value, float | np.floating) and 0.0 < value <= 1.0:
         return max(1, round(float(value) * p))
     raise InvalidInputError(
         f"{name}={value!r} must be 'auto', a whole number from 1 on, or a fraction in (0, 1]."
     )
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool | np.bool_)

@@ -58,7 +58,7 @@ def column_dependence(table: FloatArray, rng: np.random.Generator) -> FloatArray
         _log_chance(_waves(ranks, 1), partners), _log_chance(_waves(ranks, _WAVES), partners)
     )
     doubt, certain = np.log(_DOUBT), np.log(_CERTAIN)
-    dependence = np.clip((doubt - log_chance) / (doubt - certain), 0.0, 1.0)
+    dependence: FloatArray = np.clip((doubt - log_chance) / (doubt - certain), 0.0, 1.0)
     if np.count_nonzero(dependence > 0.5) < 2:
         return np.ones(p)
     return dependence
@@ -68,7 +68,8 @@ def _ranks(table: FloatArray) -> FloatArray:
     """Mid-ranks in (0, 1), NaN where missing."""
     present = np.count_nonzero(~np.isnan(table), axis=0)
     ranks: FloatArray = rankdata(table, axis=0, nan_policy="omit")
-    return (ranks - 0.5) / np.maximum(present, 1)
+    positions: FloatArray = (ranks - 0.5) / np.maximum(present, 1)
+    return positions
 
 
 def _waves(ranks: FloatArray, count: int) -> FloatArray:

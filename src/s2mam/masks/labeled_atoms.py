@@ -86,7 +86,7 @@ class LabeledAtoms:
     @property
     def n_columns(self) -> int:
         """Number p of columns."""
-        return self.straight.shape[1]
+        return int(self.straight.shape[1])
 
     @property
     def usable(self) -> BoolArray:
@@ -110,7 +110,8 @@ class LabeledAtoms:
         """Ridge solution for given kernel weights and noise."""
         matrix = self.gram(straight, curved)
         matrix[np.diag_indices_from(matrix)] += noise
-        return self.expand(straight, curved, np.linalg.solve(matrix, self.target))
+        dual = np.linalg.solve(matrix, self.target)
+        return self.expand(straight, curved, dual.astype(np.float64, copy=False))
 
     def expand(self, straight: FloatArray, curved: FloatArray, dual: FloatArray) -> AtomFit:
         """Model whose dual coefficients on the labelled rows are (l, k)."""

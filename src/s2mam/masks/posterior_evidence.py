@@ -103,7 +103,7 @@ class MaskPosterior:
         k = self.atoms.target.shape[1]
         quadratic = max(float(np.square(whitened).sum()), 1e-300)
         log_det = 2.0 * float(np.log(np.diag(factor)).sum())
-        return (
+        return float(
             -0.5 * self.atoms.freedom * k * np.log(quadratic)
             - 0.5 * k * log_det
             + self.prior.value(column_codes(mask))
@@ -115,7 +115,7 @@ class MaskPosterior:
         p, k = atoms.n_columns, atoms.target.shape[1]
         amplitude = float(self.amplitudes[hyper[0]])
         share = amplitude * float(self.curve_shares[hyper[1]])
-        inverse: FloatArray = np.linalg.inv(self.covariance(mask, hyper))
+        inverse = np.linalg.inv(self.covariance(mask, hyper)).astype(np.float64, copy=False)
         dual = inverse @ atoms.target
         quadratic = max(float(np.sum(atoms.target * dual)), 1e-300)
         sign = np.where(mask, -1.0, 1.0)
