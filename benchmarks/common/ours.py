@@ -10,6 +10,7 @@ from benchmarks.common.methods import Method, Outcome, Task, cpu_clock, predicte
 
 import s2mam
 from s2mam._typing import AnyArray
+from s2mam.intake.scaling import resolve_scale
 
 
 def ready() -> bool:
@@ -30,7 +31,7 @@ def fit(task: Task, *, told: bool = False, **settings: Any) -> Outcome:
     model = estimator(task, **settings)
     with cpu_clock() as cpu:
         model.fit(task.X, task.y)
-    scale = str(settings.get("scale", "default"))
+    scale = resolve_scale(model.get_params()["scale"]) or "none"
     probabilities = np.asarray(model.mask_probabilities_, dtype=float)
     selected = _support(model, probabilities.size)
     outcome = predicted(model, task, cpu(), scale, ranking=probabilities, selected=selected)

@@ -63,11 +63,14 @@ def labels_per_class(n_classes: int) -> int:
     return 3 if n_classes >= 10 else 10
 
 
-def few_label_problem(name: str, seed: int, *, junk: bool = False, n_labeled: int = 50) -> Problem:
+def few_label_problem(
+    name: str, seed: int, *, columns: str = "clean", n_labeled: int = 50
+) -> Problem:
     """Split a data set: at most 600 training rows (1000 from ten classes on), 1500 test rows.
 
     Training rows are at most 60 % of all; classes keep their share; rows of one group stay on one
-    side. Classes with less than twice the labels a class are left out.
+    side. Classes with less than twice the labels a class are left out. ``columns`` is "clean",
+    "junk" (20 independent columns more) or "shadow" (20 columns of :func:`shadows` more).
     """
     data = _load(name)
     X, y, groups = data.X, data.y, data.groups
@@ -76,11 +79,28 @@ def few_label_problem(name: str, seed: int, *, junk: bool = False, n_labeled: in
         per_class = labels_per_class(info(name).n_classes or 2)
         X, y, groups = _drop_rare(X, y, groups, least=2 * per_class)
     rng = np.random.RandomState(1000 + seed)
-    if junk:  # with its own stream: rows and labels are those of the clean problem
+    # Added columns have a stream of their own: rows and labels are those of the clean problem.
+    if columns == "junk":
         X = corrupt(X, n_uninformative=10, n_noisy=10, random_state=2000 + seed)
+    elif columns == "shadow":
+        X = np.hstack([X, shadows(X, 20, np.random.RandomState(2000 + seed))])
     train, test = _split(y, groups, data.task, 1000 if per_class == 3 else 600, rng)
     chosen = _draw_labels(y[train], per_class, n_labeled, rng)
     return Problem(X[train], y[train], chosen, X[test], y[test], data.task)
+
+
+def shadows(X: AnyArray, count: int, rng: np.random.RandomState) -> AnyArray:
+    """Columns of the table itself with the rows shuffled together, so that the target is lost.
+
+    They have the distributions of real columns and depend on one another as those do: junk that
+    cannot be told from the rows alone. Small tables give several blocks, each shuffled anew.
+    """
+    blocks = []
+    while count > 0:
+        chosen = rng.permutation(X.shape[1])[:count]
+        blocks.append(X[rng.permutation(len(X))][:, chosen])
+        count -= chosen.size
+    return np.hstack(blocks)
 
 
 @lru_cache(maxsize=4)

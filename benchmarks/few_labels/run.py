@@ -32,8 +32,10 @@ PROTOCOL = """\
 or 50 labels (regression). At most 600 training rows (1000 from ten classes on) and 60 % of all,
 labelled ones included; up to 1500 test rows; classes keep their share; rows of one group stay on
 one side. "junk" adds 10 N(0, 1) and 10 N(100, 100) columns (100 is the standard deviation) to the
-same rows and labels. Peers get mean-filled columns standardised with all training rows, tune on
-labelled rows only (logistic: C by 3 folds on accuracy, lasso: 5 folds) and have scikit-learn's
+same rows and labels: columns that depend on nothing, which the rows alone give away. "shadow" adds
+20 columns of the table with the rows shuffled together: they depend on one another as real columns
+do and only the labels tell. Peers get mean-filled columns standardised with all training rows, tune
+on labelled rows only (logistic: C by 3 folds on accuracy, lasso: 5 folds) and have scikit-learn's
 defaults otherwise, 200 trees; gaussian process with scale, length and noise fitted; interpret's
 defaults (ebm), or without pairs of columns (ebm_additive). Score: accuracy or R2 on the test rows,
 and on the unlabelled training rows; log-loss; expected calibration error over 10 bins. "null" is
@@ -56,7 +58,7 @@ def make_cells(seeds: Sequence[int]) -> list[Cell]:
         {"data": name, "columns": columns, "method": method, "seed": seed}
         for seed in seeds
         for name in available()
-        for columns in ("clean", "junk")
+        for columns in ("clean", "junk", "shadow")
         for method in methods(info(name).task)
     ]
     return sorted(cells, key=lambda cell: _SLOW.get(cell["method"], 0))
@@ -64,7 +66,7 @@ def make_cells(seeds: Sequence[int]) -> list[Cell]:
 
 def execute(cell: Cell) -> Row:
     """Scores of one cell."""
-    problem = few_label_problem(cell["data"], cell["seed"], junk=cell["columns"] == "junk")
+    problem = few_label_problem(cell["data"], cell["seed"], columns=cell["columns"])
     task = Task(problem.X, problem.shown, problem.X_test, problem.task, cell["seed"])
     outcome = methods(problem.task)[cell["method"]](task)
     score = accuracy if task.is_classification else r_squared

@@ -34,6 +34,11 @@ _ORDER = (
     "self_training",
     "null",
 )
+_TITLES = {
+    "clean": "Without junk columns",
+    "junk": "With 20 independent junk columns",
+    "shadow": "With 20 shuffled columns of the table",
+}
 #: Differences of means up to this count as equal.
 _TIE = 0.005
 
@@ -53,8 +58,10 @@ def summarize(rows: Sequence[Row]) -> str:
 
 def _overview(rows: Sequence[Row], task: str) -> list[str]:
     parts = [f"## {task.capitalize()}", ""]
-    for columns in ("clean", "junk"):
+    for columns, title in _TITLES.items():
         chosen = [row for row in rows if row["cell"]["columns"] == columns]
+        if not chosen:
+            continue
         methods = _sorted_methods(chosen)
         scores = {field: _means(chosen, field) for field in ("test", "unl", "ll", "ece")}
         ranks = mean_ranks(scores["test"], methods)
@@ -72,10 +79,9 @@ def _overview(rows: Sequence[Row], task: str) -> list[str]:
                     count(mine),
                 ]
             )
-        title = "without junk columns" if columns == "clean" else "with 20 junk columns"
         score = "accuracy" if task == "classification" else "R2"
         parts += [
-            f"### {title.capitalize()}",
+            f"### {title}",
             "",
             f"Means over data sets; the rank is over the {n_sets} sets that every method finished.",
             "",
@@ -109,12 +115,13 @@ def _data_set(name: str, rows: Sequence[Row]) -> list[str]:
             [row for row in rows if row["cell"]["method"] == method],
             lambda row: row["cell"]["columns"],
         )
-        clean, junk = mine.get("clean", []), mine.get("junk", [])
-        fields = [mean_sd(clean, "test"), mean_sd(junk, "test"), mean_sd(clean, "unl")]
+        clean, *others = (mine.get(columns, []) for columns in _TITLES)
+        fields = [mean_sd(rows, "test") for rows in (clean, *others)]
+        fields.append(mean_sd(clean, "unl"))
         if facts.task == "classification":
             fields += [mean_sd(clean, "ll", 2), mean_sd(clean, "ece", 2)]
-        lines.append([method, *fields, seconds(clean), count([*clean, *junk])])
-    header = ["method", "test, clean", "test, junk", "unlabelled, clean"]
+        lines.append([method, *fields, seconds(clean), count(sum(others, clean))])
+    header = ["method", *(f"test, {columns}" for columns in _TITLES), "unlabelled, clean"]
     if facts.task == "classification":
         header += ["log-loss, clean", "ece, clean"]
     return [*parts, markdown([*header, "CPU s", "cells"], lines), ""]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -95,6 +96,7 @@ def _settings() -> dict[str, Setting]:
     for k in (1, 5, 10):
         setting = _classes("Two moons, 2 of 20", datasets.make_moons, k)
         found[f"moons_{k}"] = Setting(**{**vars(setting), "raw_differs": True})
+    found.update(_dependent_junk())
     found.update(_harder())
     return found
 
@@ -116,6 +118,46 @@ def _table_two() -> dict[str, Setting]:
                 **{**vars(setting), "raw_differs": pn > 0}
             )
     return found
+
+
+def _dependent_junk() -> dict[str, Setting]:
+    """Junk columns that depend on one another: the rows alone do not tell them."""
+    found = {}
+    circle = partial(with_shadows, datasets.make_additive_classification, 54)
+    moons = partial(with_shadows, datasets.make_moons, 9)
+    for k in (5, 10, 25):
+        title = "Additive classification, junk in pairs like the informative one, 2 of 110"
+        found[f"circle_shadow_{k}"] = _classes(title, circle, k)
+    for k in (1, 5, 10):
+        title = "Two moons, nine others that say nothing, 2 of 20"
+        found[f"moons_shadow_{k}"] = _classes(title, moons, k)
+    title = "Additive regression, informative columns independent, junk in pairs, 8 of 110"
+    found["additive_pairs_50"] = _regression(title, _additive_with_pairs, 50)
+    return found
+
+
+def with_shadows(
+    make: Callable[..., Bunch], n_blocks: int, n_samples: int, *, random_state: int
+) -> Bunch:
+    """A problem whose junk columns are the informative columns of other draws of it."""
+    drawn = [
+        make(n_samples, 0, 0, random_state=random_state + 100_003 * block)
+        for block in range(n_blocks + 1)
+    ]
+    data = drawn[0]
+    n_informative = data.X.shape[1]
+    data.X = np.hstack([block.X for block in drawn])
+    data.informative = np.arange(data.X.shape[1]) < n_informative
+    return data
+
+
+def _additive_with_pairs(n_samples: int, *, random_state: int) -> Bunch:
+    data = datasets.make_additive_regression(n_samples, 0, 0, random_state=random_state)
+    rng = np.random.RandomState(random_state + 100_003)
+    shared = np.repeat(rng.uniform(-1, 1, (n_samples, 51)), 2, axis=1)
+    data.X = np.hstack([data.X, (shared + rng.uniform(-1, 1, shared.shape)) / 2])
+    data.informative = np.arange(data.X.shape[1]) < 8
+    return data
 
 
 def _harder() -> dict[str, Setting]:

@@ -24,11 +24,34 @@ def test_few_labels_are_shown(name, labels):
 
 
 def test_junk_keeps_rows_and_labels():
-    clean, junk = few_label_problem("wine", 3), few_label_problem("wine", 3, junk=True)
+    clean, junk = few_label_problem("wine", 3), few_label_problem("wine", 3, columns="junk")
     assert junk.X.shape[1] == clean.X.shape[1] + 20
     assert np.array_equal(junk.X[:, :13], clean.X)
     assert np.array_equal(junk.labeled, clean.labeled)
     assert np.array_equal(junk.X_test[:, :13], clean.X_test)
+
+
+def test_shadows_depend_on_one_another_and_on_nothing_else():
+    rng = np.random.RandomState(0)
+    shared = rng.normal(size=(2000, 1))
+    X = shared + 0.5 * rng.normal(size=(2000, 3))
+    shadow = splits.shadows(X, 5, rng)
+    assert shadow.shape == (2000, 5)
+    links = np.corrcoef(np.hstack([X, shadow]).T)
+    assert np.abs(links[:3, 3:]).max() < 0.1
+    assert links[3, 4] > 0.7
+    problem = few_label_problem("iris", 0, columns="shadow")
+    assert problem.X.shape[1] == 24
+    assert np.array_equal(problem.labeled, few_label_problem("iris", 0).labeled)
+
+
+def test_junk_in_pairs_depends_on_its_twin_only():
+    X = draw("additive_pairs_50", 0).problem.X_test
+    links = np.corrcoef(X.T)
+    assert links[8, 9] > 0.35
+    assert np.abs(links[:8, 8:]).max() < 0.2
+    moons = draw("moons_shadow_1", 0)
+    assert np.unique(moons.problem.X.round(6), axis=1).shape == (200, 20)
 
 
 def test_groups_stay_on_one_side_and_rare_classes_leave(monkeypatch):

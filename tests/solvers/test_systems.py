@@ -9,8 +9,9 @@ from solver_problems import make_problem, oracle
 from s2mam.solvers import solve, systems
 from s2mam.solvers.linear import Definite
 from s2mam.solvers.prepared import PreparedProblem
-from s2mam.solvers.ridge import ColumnSystem, RowSystem
+from s2mam.solvers.ridge import ColumnSystem
 from s2mam.solvers.ridge_outputs import SeparableSystem
+from s2mam.solvers.ridge_rows import RowSystem
 
 GROUPS = np.array([0, 3, 4])
 SCALES = np.array([2.0, 0.0, 0.3])
@@ -64,7 +65,7 @@ def test_solution_equals_the_dense_one(kind, name, quadratic, weak):
     scales = np.repeat(SCALES, prepared.layout.sizes[GROUPS])
     features, matrix = dense(prepared, curvature, scales)
     exact = np.linalg.solve(matrix, (features.T @ pull).ravel()).reshape(features.shape[1], -1)
-    free, scaled, decision = system.solve(pull, 1e-12)
+    free, scaled, decision = system.solve(pull, np.full(3, 1e-12))
     found = np.concatenate([free, scaled]).reshape(exact.shape)
     np.testing.assert_allclose(found, exact, atol=1e-8)
     np.testing.assert_allclose(decision.reshape(40, -1), features @ exact, atol=1e-8)

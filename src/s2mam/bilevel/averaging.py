@@ -22,8 +22,10 @@ from s2mam.masks.labeled_atoms import AtomFit
 __all__ = ["AverageOptions", "AveragedModel", "LabeledRows", "Store", "average_members"]
 
 # Prior share of each kind of member.
-PRIOR_CLASSES = {"masks": 0.25, "relevance": 0.45, "graph": 0.3}
-PRIOR_NUMBERS = {"masks": 0.45, "relevance": 0.45, "graph": 0.1}
+PRIOR = {"masks": 0.25, "relevance": 0.45, "graph": 0.3}
+# Power of the held-out likelihood: members are refitted on fewer labels and judged on few, so the
+# full likelihood would bet on one of them too early.
+_POWER = 0.3
 # Rows' worth of trust in a member's own scale before it is corrected by held-out labels.
 _SCALE_TRUST = 4.0
 
@@ -147,7 +149,7 @@ def average_members(
     if on_unit is not None:
         on_unit(n_folds + 1, n_folds + 1)
     names = [member.name for member in members]
-    prior = _prior(names, settings.regression)
+    prior = _prior(names)
     mean = (labeled.weights / labeled.weights.sum()) @ labeled.target
     if held_out is None or folds is None:
         weights, scales, averaged = prior, np.ones(len(members)), None
@@ -268,9 +270,8 @@ def _folds(labeled: LabeledRows, n_folds: int, seed: int) -> IntArray | None:
     return folds
 
 
-def _prior(names: Sequence[str], regression: bool) -> FloatArray:
-    shares = PRIOR_NUMBERS if regression else PRIOR_CLASSES
-    prior = np.array([shares[name] / names.count(name) for name in names])
+def _prior(names: Sequence[str]) -> FloatArray:
+    prior = np.array([PRIOR[name] / names.count(name) for name in names])
     result: FloatArray = prior / prior.sum()
     return result
 
@@ -302,7 +303,7 @@ def _weigh(
         mass = float(labeled.weights[rows].sum())
         errors = residual[:, rows].sum(axis=(1, 2)) / mass
         score -= 0.5 * mass * np.log(errors + floor)
-    log_weights = np.log(prior) + score
+    log_weights = np.log(prior) + _POWER * score
     weights = np.exp(log_weights - log_weights.max())
     return weights / weights.sum(), scales
 

@@ -243,11 +243,11 @@ def _refit(view: View, relevance: FloatArray, target: FloatArray, reached: Float
     features = np.hstack([atoms.straight, atoms.flat]) * np.sqrt(owner)
     if features.shape[1] >= used.size:
         gram = features @ features.T
-        gram[np.diag_indices_from(gram)] += _REFIT_RIDGE * np.trace(gram) / used.size
+        gram.flat[:: gram.shape[0] + 1] += _REFIT_RIDGE * np.trace(gram) / used.size
         primal = features.T @ np.linalg.solve(gram, atoms.target)
     else:
         gram = features.T @ features
-        gram[np.diag_indices_from(gram)] += _REFIT_RIDGE * np.trace(gram) / used.size
+        gram.flat[:: gram.shape[0] + 1] += _REFIT_RIDGE * np.trace(gram) / used.size
         primal = np.linalg.solve(gram, features.T @ atoms.target)
     coef = np.sqrt(owner)[:, None] * primal
     straight, curved = coef[:p], coef[p:].reshape(p, rank, -1)

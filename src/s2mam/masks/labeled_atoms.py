@@ -99,17 +99,20 @@ class LabeledAtoms:
     def gram(self, straight: FloatArray, curved: FloatArray) -> FloatArray:
         """Kernel matrix (l, l) for weights (p,) of the straight and of the curved parts."""
         lines, curves = np.flatnonzero(straight), np.flatnonzero(curved)
-        left = self.straight[:, lines]
-        matrix: FloatArray = (left * straight[lines]) @ left.T
+        rows_in_all = self.target.shape[0]
+        matrix: FloatArray = np.zeros((rows_in_all, rows_in_all))
+        if lines.size:
+            left = self.straight[:, lines]
+            matrix += (left * straight[lines]) @ left.T
         if curves.size:
-            rows = self.curved[curves].transpose(1, 0, 2).reshape(left.shape[0], -1)
+            rows = self.curved[curves].transpose(1, 0, 2).reshape(rows_in_all, -1)
             matrix += (rows * np.repeat(curved[curves], self.curved.shape[2])) @ rows.T
         return matrix
 
     def fit(self, straight: FloatArray, curved: FloatArray, noise: float) -> AtomFit:
         """Ridge solution for given kernel weights and noise."""
         matrix = self.gram(straight, curved)
-        matrix[np.diag_indices_from(matrix)] += noise
+        matrix.flat[:: matrix.shape[0] + 1] += noise
         dual = np.linalg.solve(matrix, self.target)
         return self.expand(straight, curved, dual.astype(np.float64, copy=False))
 

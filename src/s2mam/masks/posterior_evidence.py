@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
 from s2mam._typing import BoolArray, FloatArray, IntArray
 from s2mam.masks.labeled_atoms import AtomFit, LabeledAtoms
@@ -86,23 +87,33 @@ class MaskPosterior:
 
     def __post_init__(self) -> None:
         self._usable = self.atoms.usable
+        # Kernel matrices of the last mask: its neighbours in amplitude and share need them again.
+        self._kernels: tuple[bytes, FloatArray, FloatArray] | None = None
 
     def covariance(self, mask: BoolArray, hyper: Hyper) -> FloatArray:
         """Covariance of the targets up to the overall scale."""
-        p = self.atoms.n_columns
-        amplitude = self.amplitudes[hyper[0]]
-        share = amplitude * self.curve_shares[hyper[1]]
-        matrix = self.atoms.gram(amplitude * mask[:p], share * mask[p:])
-        matrix[np.diag_indices_from(matrix)] += 1.0
+        key = mask.tobytes()
+        if self._kernels is None or self._kernels[0] != key:
+            p = self.atoms.n_columns
+            none = np.zeros(p)
+            lines = self.atoms.gram(mask[:p].astype(np.float64), none)
+            curves = self.atoms.gram(none, mask[p:].astype(np.float64))
+            self._kernels = (key, lines, curves)
+        _, lines, curves = self._kernels
+        matrix: FloatArray = lines + self.curve_shares[hyper[1]] * curves
+        matrix *= self.amplitudes[hyper[0]]
+        matrix.flat[:: matrix.shape[0] + 1] += 1.0
         return matrix
 
     def value(self, mask: BoolArray, hyper: Hyper) -> float:
         """Log-posterior of one state, up to a constant."""
-        factor = np.linalg.cholesky(self.covariance(mask, hyper))
-        whitened = np.linalg.solve(factor, self.atoms.target)
+        factor, failed = dpotrf(self.covariance(mask, hyper), lower=1)
+        if failed:
+            return -np.inf
+        dual, _ = dpotrs(factor, self.atoms.target, lower=1)
         k = self.atoms.target.shape[1]
-        quadratic = max(float(np.square(whitened).sum()), 1e-300)
-        log_det = 2.0 * float(np.log(np.diag(factor)).sum())
+        quadratic = max(float(np.sum(self.atoms.target * dual)), 1e-300)
+        log_det = 2.0 * float(np.log(factor.diagonal()).sum())
         return float(
             -0.5 * self.atoms.freedom * k * np.log(quadratic)
             - 0.5 * k * log_det
@@ -115,7 +126,7 @@ class MaskPosterior:
         p, k = atoms.n_columns, atoms.target.shape[1]
         amplitude = float(self.amplitudes[hyper[0]])
         share = amplitude * float(self.curve_shares[hyper[1]])
-        inverse = np.linalg.inv(self.covariance(mask, hyper)).astype(np.float64, copy=False)
+        inverse = _inverse(self.covariance(mask, hyper))
         dual = inverse @ atoms.target
         quadratic = max(float(np.sum(atoms.target * dual)), 1e-300)
         sign = np.where(mask, -1.0, 1.0)
@@ -160,3 +171,12 @@ class MaskPosterior:
         sign, log_det = np.linalg.slogdet(pivot)
         log_det = np.where(sign > 0, log_det, -23.0)
         return log_det, signed * np.einsum("jrk,jrk->j", score, solved)
+
+
+def _inverse(matrix: FloatArray) -> FloatArray:
+    """Inverse of a positive definite matrix with eigenvalues of at least one."""
+    factor, _ = dpotrf(matrix, lower=1)
+    lower, _ = dpotri(factor, lower=1)
+    lower = np.tril(lower)
+    inverse: FloatArray = lower + np.tril(lower, -1).T
+    return inverse

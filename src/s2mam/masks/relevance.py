@@ -12,10 +12,13 @@ from collections.abc import Collection
 
 import numpy as np
 
-from s2mam._typing import FloatArray
+from s2mam._typing import FloatArray, IntArray
 from s2mam.masks.labeled_atoms import LabeledAtoms
 
 __all__ = ["relevance_path"]
+
+_PRUNE_EVERY = 8
+_NEGLIGIBLE = 1e-6
 
 
 def relevance_path(
@@ -58,40 +61,59 @@ def relevance_path(
     True
     """
     p, rank = atoms.n_columns, atoms.curved.shape[2]
-    rows, k = atoms.target.shape
     features = np.hstack([atoms.straight, atoms.flat])
-    trace = _by_atom(np.square(features).sum(axis=0), p, rank) / max(atoms.freedom + 1.0, 1.0)
+    owner = np.concatenate([np.arange(p), np.repeat(np.arange(p, 2 * p), rank)])
+    trace = _by_atom(np.square(features).sum(axis=0), owner, 2 * p) / max(atoms.freedom + 1.0, 1.0)
     weights = np.concatenate([start, curve_share * start]) * (trace > 1e-9)
     if not weights.any():
         weights[:] = 1.0
     trace = trace + 1e-12
     weights = weights / (weights @ trace)
-    owner = np.concatenate([np.arange(p), np.repeat(np.arange(p, 2 * p), rank)])
-    diagonal = np.diag_indices(rows)
     path: dict[int, tuple[FloatArray, FloatArray]] = {}
     for step in range(max(keep) + 1):
+        if step % _PRUNE_EVERY == _PRUNE_EVERY - 1:
+            # Atoms that are on their way to zero are not worth their share of the products.
+            alive = weights * trace > _NEGLIGIBLE
+            features, owner = features[:, alive[owner]], owner[alive[owner]]
         matrix = (features * weights[owner]) @ features.T
-        matrix[diagonal] += noise
+        matrix.flat[:: matrix.shape[0] + 1] += noise
         inverse = np.linalg.inv(matrix)
         dual = inverse @ atoms.target
+        scale = float(np.sum(atoms.target * dual))
         if step in keep:
             path[step] = (weights.copy(), dual)
-        if step == max(keep):
-            break
-        scale = float(np.sum(atoms.target * dual))
         if scale <= 1e-300:
             path.update({later: (weights.copy(), dual) for later in keep if later > step})
             break
-        # The noise is tied to the total variance, so it is a part of every atom's kernel.
-        explained = _by_atom(np.square(features.T @ dual).sum(axis=1), p, rank)
-        explained = explained + noise * trace * float(np.square(dual).sum())
-        expected = _by_atom(np.einsum("if,if->f", features, inverse @ features), p, rank)
-        expected = expected + noise * trace * float(np.trace(inverse))
-        weights = weights * (explained * atoms.freedom * k / scale) / (k * expected)
-        weights = weights / (weights @ trace)
+        if step < max(keep):
+            weights = weights * _gains(atoms, features, owner, inverse, dual, noise, trace, scale)
+            weights = weights / (weights @ trace)
     return path
 
 
-def _by_atom(values: FloatArray, p: int, rank: int) -> FloatArray:
+def _gains(
+    atoms: LabeledAtoms,
+    features: FloatArray,
+    owner: IntArray,
+    inverse: FloatArray,
+    dual: FloatArray,
+    noise: float,
+    trace: FloatArray,
+    scale: float,
+) -> FloatArray:
+    """Ratio of what each atom explains to what it was expected to explain.
+
+    The noise is tied to the total variance, so it is a part of every atom's kernel.
+    """
+    n_atoms = trace.size
+    explained = _by_atom(np.square(features.T @ dual).sum(axis=1), owner, n_atoms)
+    explained += noise * trace * float(np.square(dual).sum())
+    expected = _by_atom(np.einsum("if,if->f", features, inverse @ features), owner, n_atoms)
+    expected += noise * trace * float(np.trace(inverse))
+    gains: FloatArray = explained * (atoms.freedom / scale) / expected
+    return gains
+
+
+def _by_atom(values: FloatArray, owner: IntArray, n_atoms: int) -> FloatArray:
     """Sum a value per feature over the features of each atom."""
-    return np.concatenate([values[:p], values[p:].reshape(p, rank).sum(axis=1)])
+    return np.bincount(owner, values, n_atoms).astype(np.float64, copy=False)

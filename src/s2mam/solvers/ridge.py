@@ -1,4 +1,4 @@
-"""The quadratic model with a ridge ``||b_g||^2 / (2 scale_g)`` per group.
+"""The quadratic model with a ridge ``||b_g||^2 / (2 scale_g)`` per group, over its columns.
 
 Given the curvature ``h`` of the loss and a pull ``h f - theta`` (``f`` the decision values,
 ``theta`` the gradient there), a system knows the minimiser over the groups of positive scale and
@@ -6,31 +6,39 @@ the *response* of the squared gradient norms to a change of the scales.
 
 Kernel features have fast falling spectra: most columns barely move their ridge solution. Only
 columns of some energy enter the factorisation; refinement against the full system removes what
-that leaves out, and the response does not need it.
+that leaves out, and the response does not need it. How long to refine is decided group by group
+in units of the penalty: a residual that is small beside the right-hand side may still be many
+penalties large, and in a weak column it moves the coefficients far.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
-from s2mam._typing import AnyArray, BoolArray, FloatArray, IntArray
-from s2mam.solvers.linear import Definite, gram_lower
+from s2mam._typing import BoolArray, FloatArray, IntArray
+from s2mam.solvers.linear import Definite
 from s2mam.solvers.prepared import PreparedProblem
 
-__all__ = ["ColumnSystem", "RidgeSystem", "RowSystem"]
+__all__ = ["ColumnSystem", "RidgeSystem", "refine"]
 
 _REFINEMENTS = 8
-_WALL = 1e-30
+# Refinement that does not shrink the residual by this factor is not worth going on with.
+_PROGRESS = 0.5
 
 
 class RidgeSystem(Protocol):
     """A factorised ridge problem."""
 
-    def solve(self, pull: FloatArray, accuracy: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Free coefficients (intercept first), those of the scaled groups, decision values."""
+    def solve(
+        self, pull: FloatArray, limits: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Free coefficients (intercept first), those of the scaled groups, decision values.
+
+        ``limits`` holds, per group, the largest norm of the gradient that may be left over.
+        """
         ...
 
     def response(self, groups: IntArray, pulls: FloatArray) -> FloatArray:
@@ -38,100 +46,44 @@ class RidgeSystem(Protocol):
         ...
 
 
-def _refine(
+def refine(
     right: FloatArray,
     approximate: Callable[[FloatArray], FloatArray],
     apply: Callable[[FloatArray], FloatArray],
-    accuracy: float,
-) -> FloatArray | None:
-    """Iterative refinement; ``None`` when the approximate inverse is too poor for it."""
+    small: Callable[[FloatArray], bool],
+) -> tuple[FloatArray, bool]:
+    """Iterative refinement: the best solution found, and whether its residual is ``small``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from s2mam.solvers.ridge import refine
+    >>> refine(np.ones(1), lambda r: 0.4 * r, lambda x: 2.0 * x, lambda r: abs(r[0]) < 1e-3)
+    (array([0.49984]), True)
+    """
     solution = approximate(right)
-    goal = accuracy * float(np.linalg.norm(right))
+    best, last = solution, np.inf
     for _ in range(_REFINEMENTS):
         rest = right - apply(solution)
-        if float(np.linalg.norm(rest)) <= goal:
-            return solution
+        size = float(np.linalg.norm(rest))
+        if size < last:
+            best = solution
+        if small(rest):
+            return solution, True
+        if not size < _PROGRESS * last:
+            break
+        last = size
         solution = solution + approximate(rest)
-    return None
-
-
-class RowSystem:
-    """Kernel form, ``l x l``: scalar losses without quadratic term.
-
-    Factorised in single precision, half the time; refinement gives the solution the other half.
-    """
-
-    def __init__(
-        self,
-        prepared: PreparedProblem,
-        groups: IntArray,
-        scales: FloatArray,
-        strong: BoolArray,
-        curvature: FloatArray,
-    ) -> None:
-        self.prepared = prepared
-        self._scales = scales
-        self._root = np.sqrt(curvature)
-        self._features = prepared.block(groups)
-        self._free = prepared.free * self._root[:, None]
-        self._exact = False
-        self._factorise(strong)
-
-    def _factorise(self, strong: BoolArray) -> None:
-        kind: Any = np.float64 if self._exact else np.float32
-        scaled: AnyArray = self._features[strong].astype(kind, copy=False)
-        scaled *= np.sqrt(self._scales[strong]).astype(kind)[:, None]
-        scaled *= self._root.astype(kind)
-        kernel = gram_lower(scaled)
-        kernel.flat[:: len(kernel) + 1] += 1.0
-        self._kernel = Definite(kernel)
-        self._free_half = self._kernel.half(self._free)
-        self._free_gram = Definite(self._free_half.T @ self._free_half)
-
-    def _project(self, right: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Dual vector and free coefficients of the factorised system."""
-        half = self._kernel.half(right)
-        free = self._free_gram.solve(self._free_half.T @ half)
-        return self._kernel.back(half - self._free_half @ free), free
-
-    def _kernel_times(self, dual: FloatArray) -> FloatArray:
-        coef = self._scales * (self._features @ (self._root * dual))
-        product: FloatArray = dual + self._root * (coef @ self._features)
-        return product
-
-    def solve(self, pull: FloatArray, accuracy: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-        right = pull / self._root
-        dual, free = self._project(right)
-        if not self._exact:
-            goal = accuracy * float(np.linalg.norm(right))
-            for _ in range(_REFINEMENTS):
-                rest = right - self._free @ free - self._kernel_times(dual)
-                if float(np.linalg.norm(rest)) <= goal:
-                    break
-                step, free_step = self._project(rest)
-                dual, free = dual + step, free + free_step
-            else:
-                self._exact = True
-                self._factorise(np.ones(len(self._scales), dtype=bool))
-                return self.solve(pull, accuracy)
-        coef = self._scales * (self._features @ (self._root * dual))
-        return free, coef, coef @ self._features + self.prepared.free @ free
-
-    def response(self, groups: IntArray, pulls: FloatArray) -> FloatArray:
-        moved = self.prepared.moves(groups, pulls)[0]
-        half = self._kernel.half((moved * self._root).T)
-        answer: FloatArray = half.T @ half
-        if self._free.size:
-            lost = self._free_gram.half(self._free_half.T @ half)
-            answer -= lost.T @ lost
-        return answer
+    return best, False
 
 
 class ColumnSystem:
     """Gram form over the columns in play: any loss, with or without quadratic term.
 
     Unknowns are ordered free columns first, then the scaled ones; with several outputs each column
-    stands for ``K`` consecutive unknowns.
+    stands for ``K`` consecutive unknowns. They are measured in units of the root of their scale,
+    in which the ridge is the identity: no eigenvalue lies below one however small a scale is, and
+    the squared residual bounds the excess of the model over its minimum.
     """
 
     def __init__(
@@ -149,23 +101,43 @@ class ColumnSystem:
         self._features = prepared.block(groups)
         self._n_free = prepared.free.shape[1]
         self._columns = np.concatenate([prepared.free_columns, prepared.layout.columns(groups)])
-        self._dead = self._n_free + np.flatnonzero(scales == 0.0)
-        # a group at scale zero is held at zero by a wall of ridge
-        self._ridge = np.concatenate([np.zeros(self._n_free), 1.0 / np.maximum(scales, _WALL)])
+        self._root = np.concatenate([1.0 / np.sqrt(self._free_energies()), np.sqrt(scales)])
+        self._ridge = np.ones(len(self._root))
+        self._ridge[: self._n_free] = 0.0
         self._factorise(np.concatenate([np.ones(self._n_free, dtype=bool), strong]))
 
+    def _free_energies(self) -> FloatArray:
+        """Bend of the model along each free column, one for columns without any."""
+        prepared, first = self.prepared, int(self.prepared.fit_intercept)
+        bend = self._curvature
+        if not prepared.scalar:
+            bend = np.einsum("ikk->i", bend) / prepared.outputs
+        energies: FloatArray = bend @ (prepared.free * prepared.free)
+        if prepared.quadratic is not None and prepared.free_columns.size:
+            energies[first:] += 2.0 * prepared.quadratic.diagonal()[prepared.free_columns]
+        return np.where(energies > 0.0, energies, 1.0)
+
     def _factorise(self, strong: BoolArray) -> None:
-        self._strong = np.flatnonzero(strong)
-        self._exact = len(self._strong) == len(strong)
-        scaled = self._features
-        if not self._exact:
-            scaled = scaled[self._strong[self._n_free :] - self._n_free]
-        self._kept = np.concatenate([self.prepared.free.T, scaled])
+        self._keep(strong)
         gram = self.prepared.gram(self._kept, self._curvature)
-        gram = self._add_quadratic_gram(gram)
+        if self.prepared.quadratic is not None:
+            first, outputs = int(self.prepared.fit_intercept), self.prepared.outputs
+            block = self._strong_quadratic()
+            for k in range(outputs):
+                gram[first * outputs + k :: outputs, first * outputs + k :: outputs] += block
         diagonal = np.arange(len(gram))
         gram[diagonal, diagonal] += np.repeat(self._ridge[self._strong], self.prepared.outputs)
         self._gram = Definite(gram)
+
+    def _keep(self, strong: BoolArray) -> None:
+        """Choose the columns of the factor; columns of scale zero have no part in any."""
+        self._strong = np.flatnonzero(strong)
+        self._exact = len(self._strong) == np.count_nonzero(self._root)
+        scaled = self._features
+        if len(self._strong) < len(strong):
+            scaled = scaled[self._strong[self._n_free :] - self._n_free]
+        self._kept = np.concatenate([self.prepared.free.T, scaled])
+        self._kept *= self._root[self._strong, None]
 
     def _quadratic(self) -> FloatArray:
         """``2Q`` over free and scaled columns."""
@@ -180,10 +152,15 @@ class ColumnSystem:
         return self._quadratic_cache
 
     def _strong_quadratic(self) -> FloatArray:
+        """``2Q`` over the columns of the factor, in its units."""
         first = int(self.prepared.fit_intercept)
-        strong = self._strong[first:] - first
-        full = self._quadratic()
-        return full if len(strong) == len(full) else full[np.ix_(strong, strong)]
+        strong = self._strong[first:]
+        full, root = self._quadratic(), self._root[strong]
+        if len(strong) < len(full):
+            full = full[np.ix_(strong - first, strong - first)]
+        scaled: FloatArray = full * root[:, None]
+        scaled *= root
+        return scaled
 
     def _quadratic_moves(
         self, groups: IntArray, weights: FloatArray
@@ -195,39 +172,29 @@ class ColumnSystem:
         prepared, layout = self.prepared, self.prepared.layout
         columns = layout.columns(groups)
         own = layout.sum_columns(prepared.quadratic_block(groups) * weights, groups)
-        strong = self._strong_columns()
+        first = int(prepared.fit_intercept)
+        strong = self._columns[self._strong[first:] - first]
+        root = self._root[self._strong[first:], None]
         if not prepared.free_columns.size:
-            return own[np.searchsorted(columns, strong)], own
+            return own[np.searchsorted(columns, strong)] * root, own
         assert prepared.quadratic is not None
         block = 2.0 * prepared.quadratic[np.ix_(strong, columns)]
-        return layout.sum_columns(block * weights, groups), own
-
-    def _strong_columns(self) -> IntArray:
-        first = int(self.prepared.fit_intercept)
-        return self._columns[self._strong[first:] - first]
-
-    def _add_quadratic_gram(self, gram: FloatArray) -> FloatArray:
-        if self.prepared.quadratic is None:
-            return gram
-        first, outputs = int(self.prepared.fit_intercept), self.prepared.outputs
-        block = self._strong_quadratic()
-        for k in range(outputs):
-            gram[first * outputs + k :: outputs, first * outputs + k :: outputs] += block
-        return gram
+        return layout.sum_columns(block * weights, groups) * root, own
 
     def _approximate(self, right: FloatArray) -> FloatArray:
+        solution = right.copy()
         strong = self._gram.solve(right[self._strong].ravel())
-        solution = right / _rows(np.maximum(self._ridge, 1e-300), right)
         solution[self._strong] = strong.reshape(right[self._strong].shape)
         return solution
 
-    def _apply(self, coef: FloatArray) -> FloatArray:
+    def _apply(self, unknowns: FloatArray) -> FloatArray:
+        coef = _rows(self._root, unknowns) * unknowns
         bent = self.prepared.bend(self._curvature, self._decision(coef))
-        product = self._along(bent) + _rows(self._ridge, coef) * coef
+        product = self._along(bent)
         if self.prepared.quadratic is not None:
             first = int(self.prepared.fit_intercept)
             product[first:] += self._quadratic() @ coef[first:]
-        return product
+        return _rows(self._root, unknowns) * product + _rows(self._ridge, unknowns) * unknowns
 
     def _decision(self, coef: FloatArray) -> FloatArray:
         free, scaled = coef[: self._n_free], coef[self._n_free :]
@@ -238,17 +205,39 @@ class ColumnSystem:
         """Products of all columns in play with ``values``, one per row."""
         return np.concatenate([self.prepared.free.T @ values, self._features @ values])
 
-    def solve(self, pull: FloatArray, accuracy: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-        right = self._along(pull)
-        if self._exact:
-            solution: FloatArray | None = self._gram.solve(right.ravel()).reshape(right.shape)
-        else:
-            solution = _refine(right, self._approximate, self._apply, accuracy)
-        if solution is None:
-            self._factorise(np.ones(len(self._ridge), dtype=bool))
-            solution = self._gram.solve(right.ravel()).reshape(right.shape)
-        solution[self._dead] = 0.0
+    def _test(self, limits: FloatArray) -> Callable[[FloatArray], bool]:
+        """Whether a residual respects ``limits``, for the free columns their sum."""
+        sizes = self.prepared.layout.sizes[self._groups]
+        starts = self._n_free + np.cumsum(sizes) - sizes
+        allowed = (limits * self._root[starts]) ** 2
+        total = float(allowed.sum())
+
+        def small(rest: FloatArray) -> bool:
+            squares = rest * rest if rest.ndim == 1 else np.einsum("sk,sk->s", rest, rest)
+            if float(squares[: self._n_free].sum()) > total:
+                return False
+            if not len(self._groups):
+                return True
+            sums = self.prepared.layout.sum_columns(squares[self._n_free :], self._groups)
+            return bool(np.all(sums <= allowed))
+
+        return small
+
+    def solve(
+        self, pull: FloatArray, limits: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        along = self._along(pull)
+        right = _rows(self._root, along) * along
+        unknowns = self._solve_scaled(right, self._test(limits))
+        solution = _rows(self._root, unknowns) * unknowns
         return solution[: self._n_free], solution[self._n_free :], self._decision(solution)
+
+    def _solve_scaled(self, right: FloatArray, small: Callable[[FloatArray], bool]) -> FloatArray:
+        unknowns, settled = refine(right, self._approximate, self._apply, small)
+        if not settled and not self._exact:
+            self._factorise(self._root > 0.0)
+            unknowns, _ = refine(right, self._approximate, self._apply, small)
+        return unknowns
 
     def response(self, groups: IntArray, pulls: FloatArray) -> FloatArray:
         prepared = self.prepared

@@ -7,15 +7,19 @@ solve the coupled system, and the response of the scales is taken from the uncou
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from s2mam._typing import BoolArray, FloatArray, IntArray
 from s2mam.solvers.linear import Definite, gram_lower
-from s2mam.solvers.ridge import ColumnSystem
+from s2mam.solvers.ridge import ColumnSystem, refine
 
 __all__ = ["SeparableSystem"]
 
 _MAX_STEPS = 500
+# Beyond this reduction the recurrence of the residual is not to be trusted.
+_SINGLE = 1e-10
 
 
 class SeparableSystem(ColumnSystem):
@@ -23,36 +27,40 @@ class SeparableSystem(ColumnSystem):
 
     def _factorise(self, strong: BoolArray) -> None:
         prepared, outputs = self.prepared, self.prepared.outputs
-        self._strong = np.flatnonzero(strong)
-        scaled = self._features[self._strong[self._n_free :] - self._n_free]
-        self._kept = np.concatenate([prepared.free.T, scaled])
+        self._keep(strong)
         diagonal = np.einsum("ikk->ki", self._curvature) - prepared.weights / outputs**2
         # what the sum-zero directions feel when all classes are equally likely
         self._bends = np.maximum(diagonal * (outputs / (outputs - 1.0)), 1e-12 * prepared.weights)
         first = int(prepared.fit_intercept)
+        quadratic = None if prepared.quadratic is None else self._strong_quadratic()
         self._factors = []
         for bend in self._bends:
             gram = gram_lower((self._kept * np.sqrt(bend)).T)
-            if prepared.quadratic is not None:
-                gram[first:, first:] += self._strong_quadratic()
+            if quadratic is not None:
+                gram[first:, first:] += quadratic
             gram[np.diag_indices_from(gram)] += self._ridge[self._strong]
             self._factors.append(Definite(gram))
 
     def _approximate(self, right: FloatArray) -> FloatArray:
-        solution = right / np.maximum(self._ridge, 1e-300)[:, None]
+        solution = right.copy()
         for k, factor in enumerate(self._factors):
             solution[self._strong, k] = factor.solve(right[self._strong, k])
         return _sum_zero(solution)
 
-    def solve(self, pull: FloatArray, accuracy: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Preconditioned conjugate gradients on the coupled system."""
-        rest = _sum_zero(self._along(pull))
-        goal = accuracy * float(np.linalg.norm(rest))
+    def _solve_scaled(self, right: FloatArray, small: Callable[[FloatArray], bool]) -> FloatArray:
+        """Conjugate gradients on the coupled system, again on what rounding left of it."""
+        right = _sum_zero(right)
+        return refine(right, lambda rest: self._descend(rest, small), self._apply, small)[0]
+
+    def _descend(self, right: FloatArray, small: Callable[[FloatArray], bool]) -> FloatArray:
+        """Preconditioned conjugate gradients."""
+        rest = _sum_zero(right)
         solution = np.zeros_like(rest)
         lifted = self._approximate(rest)
         direction, energy = lifted, float(np.vdot(rest, lifted))
+        goal = _SINGLE * float(np.linalg.norm(rest))
         for _ in range(_MAX_STEPS):
-            if float(np.linalg.norm(rest)) <= goal or energy <= 0.0:
+            if small(rest) or energy <= 0.0 or float(np.linalg.norm(rest)) <= goal:
                 break
             image = self._apply(direction)
             length = energy / float(np.vdot(direction, image))
@@ -61,8 +69,7 @@ class SeparableSystem(ColumnSystem):
             lifted = self._approximate(rest)
             before, energy = energy, float(np.vdot(rest, lifted))
             direction = lifted + (energy / before) * direction
-        solution[self._dead] = 0.0
-        return solution[: self._n_free], solution[self._n_free :], self._decision(solution)
+        return solution
 
     def response(self, groups: IntArray, pulls: FloatArray) -> FloatArray:
         prepared, first = self.prepared, int(self.prepared.fit_intercept)

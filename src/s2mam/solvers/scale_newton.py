@@ -38,12 +38,16 @@ _ROUNDING = 1e-15
 # The merit may rise by this part of the gap: near the minimum the scales improve before it does.
 _TOLERATED = 1e-3
 _PATIENCE = 5
+# Gradients the linear systems may leave over, in penalties: at first, and (times the tolerance
+# on the gap) at last.
+_ROUGH = 1e-2
+_FINE = 0.03
 
 
 class _Solver:
     """Current point, scales and linearisation, and the moves between them."""
 
-    def __init__(self, problem: GroupProblem, start: SolveResult | None) -> None:
+    def __init__(self, problem: GroupProblem, start: SolveResult | None, tol: float) -> None:
         self.prepared = PreparedProblem(problem)
         self.scales: FloatArray = np.zeros(self.prepared.layout.n_groups)
         self.point = self._first_point(start)
@@ -55,7 +59,8 @@ class _Solver:
         self.bound = -np.inf
         self.factor = 1.0
         self.last_system: RidgeSystem | None = None
-        self.accuracy = 1e-3
+        self.tol = tol
+        self.accuracy = _ROUGH
         self.slack = _ROUNDING * self.null_value
         self._linearise()
         self.corrected = (self.point, self.gradient)
@@ -98,13 +103,14 @@ class _Solver:
     def set_tolerances(self, gap: float, objective: float, slack: float) -> None:
         """Linear systems as exact as the next step can use; slack of the merit."""
         relative = gap / abs(objective) if objective else 0.0
-        self.accuracy = min(1e-2, max(1e-13, 0.1 * relative**2))
+        self.accuracy = min(_ROUGH, max(_FINE * self.tol, 0.1 * relative**2))
         self.slack = slack if np.isfinite(slack) else _ROUNDING * self.null_value
 
     def target_of(self, system: RidgeSystem, groups: IntArray, pull: FloatArray) -> Point:
         """Minimiser of the ridge model."""
         prepared = self.prepared
-        free, scaled, decision = system.solve(pull, self.accuracy)
+        limits = self.accuracy * self.factor * prepared.penalties[groups]
+        free, scaled, decision = system.solve(pull, limits)
         coef = np.zeros(prepared.coef_shape)
         columns = prepared.layout.columns(groups)
         coef[columns] = scaled
@@ -183,6 +189,7 @@ class _Solver:
             count += 1
             if self.advance(scales + fraction * (proposal - scales), 2) > 0.0:
                 return count
+        self.accuracy = _FINE * self.tol
         self.advance(self.tight_scales(), _HALVINGS)
         return count + 1
 
@@ -254,7 +261,7 @@ def solve_scale_newton(
     -------
     SolveResult
     """
-    solver = _Solver(problem, start)
+    solver = _Solver(problem, start, tol)
     solver.begin()
     certificate = solver.certify()
     solver.set_factor(certificate, first=True)

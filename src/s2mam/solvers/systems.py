@@ -6,8 +6,9 @@ import numpy as np
 
 from s2mam._typing import FloatArray, IntArray
 from s2mam.solvers.prepared import PreparedProblem
-from s2mam.solvers.ridge import ColumnSystem, RidgeSystem, RowSystem
+from s2mam.solvers.ridge import ColumnSystem, RidgeSystem
 from s2mam.solvers.ridge_outputs import SeparableSystem
+from s2mam.solvers.ridge_rows import RowSystem
 
 __all__ = ["make_system"]
 
