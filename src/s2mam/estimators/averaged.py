@@ -28,6 +28,9 @@ from s2mam.masks.posterior import size_prior
 
 __all__ = ["AverageSettings", "fit_average"]
 
+# Kernel length in spreads of a column: a class says less about a curve than a number does, so the
+# curves of classes are smoother.
+_LENGTHS = {"numbers": 1.0, "classes": 2.0}
 # Prior log-odds and prior weight of a column that depends on no other while others do.
 _INDEPENDENT_ODDS, _INDEPENDENT_WEIGHT = -3.0, 0.1
 
@@ -75,7 +78,8 @@ def fit_average(rows: TrainingRows, settings: AverageSettings) -> Fitted:
     -------
     Fitted
     """
-    views = [build_view(table, rows.kinds) for table in rows.tables]
+    length = _LENGTHS["numbers" if rows.classes is None else "classes"]
+    views = [build_view(table, rows.kinds, length=length) for table in rows.tables]
     p = len(rows.kinds)
     rng = np.random.default_rng([settings.seed, 3])
     dependence = column_dependence(views[0].table, rng)

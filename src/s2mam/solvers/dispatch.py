@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 
 from s2mam.exceptions import ConvergenceWarning, InvalidInputError
 from s2mam.solvers.admm import solve_admm
@@ -13,11 +14,45 @@ from s2mam.solvers.scale_newton import solve_scale_newton
 
 __all__ = ["METHODS", "solve"]
 
+_RESCUE_SWEEPS = 5_000
+
+
+def _solve_auto(
+    problem: GroupProblem,
+    *,
+    start: SolveResult | None = None,
+    tol: float = 1e-6,
+    max_iter: int | None = None,
+) -> SolveResult:
+    """Newton on the scales; where it ends without a certificate, ADMM goes on from its point."""
+    limit = {} if max_iter is None else {"max_iter": max_iter}
+    first = solve_scale_newton(problem, start=start, tol=tol, **limit)
+    if first.stop_reason == "gap" or (first.stop_reason == "max_iter" and max_iter is not None):
+        return first
+    second = solve_admm(problem, start=first, tol=tol, max_iter=_RESCUE_SWEEPS)
+    return _merge(first, second, tol)
+
+
+def _merge(first: SolveResult, second: SolveResult, tol: float) -> SolveResult:
+    """The better point, measured against the better of two lower bounds of the same minimum."""
+    best = min(first, second, key=lambda result: result.objective)
+    bound = max(first.objective - first.gap, second.objective - second.gap)
+    gap = max(0.0, best.objective - bound)
+    trace = [*first.trace, *(min(value, first.objective) for value in second.trace)]
+    return replace(
+        best,
+        gap=gap,
+        n_iter=first.n_iter + second.n_iter,
+        stop_reason="gap" if gap <= tol * abs(best.objective) else first.stop_reason,
+        trace=trace,
+    )
+
+
 # "bcd" is the name under which settings of other block solvers ask for the default one.
 METHODS: dict[str, Callable[..., SolveResult]] = {
-    "auto": solve_scale_newton,
+    "auto": _solve_auto,
     "newton": solve_scale_newton,
-    "bcd": solve_scale_newton,
+    "bcd": _solve_auto,
     "admm": solve_admm,
 }
 
@@ -37,7 +72,8 @@ def solve(
     problem : GroupProblem
         What is minimised.
     method : {"auto", "newton", "bcd", "admm"}
-        "admm" is the paper's splitting; every other name is Newton's method on the group scales.
+        "newton" is Newton's method on the group scales, "admm" the paper's splitting. "auto" and
+        "bcd" are "newton", continued by "admm" should it ever stall short of the tolerance.
     start : SolveResult, optional
         Warm start.
     tol : float

@@ -10,231 +10,16 @@ penalties are approached through larger ones, one step each.
 
 from __future__ import annotations
 
-import numpy as np
-
-from s2mam._typing import FloatArray, IntArray
-from s2mam.solvers.gap import Certificate, certify
-from s2mam.solvers.point import Point
-from s2mam.solvers.prepared import PreparedProblem
 from s2mam.solvers.problem import GroupProblem
 from s2mam.solvers.result import SolveResult
-from s2mam.solvers.ridge import RidgeSystem
-from s2mam.solvers.scales import propose_scales
-from s2mam.solvers.systems import make_system
+from s2mam.solvers.scale_iteration import ScaleIteration
 
 __all__ = ["solve_scale_newton"]
 
-# Continuation: penalties start at most this factor below what empties the model, and fall by
-# _FALL once the gradient norms exceed the current ones by less than _LOOSE.
-_START = 0.1
-_FALL = 0.3
-_LOOSE = 0.5
-# At most this many groups enter an empty model at once: most of those that want to are echoes.
-_ENTER = 10
-# Parts of a proposed change of scales that are tried, and halvings of the last resort.
-_FRACTIONS = (1.0, 0.3, 0.05)
-_HALVINGS = 12
-_ROUNDING = 1e-15
 # The merit may rise by this part of the gap: near the minimum the scales improve before it does.
 _TOLERATED = 1e-3
+# Steps without any gain after which rounding must be the reason.
 _PATIENCE = 5
-# Gradients the linear systems may leave over, in penalties: at first, and (times the tolerance
-# on the gap) at last.
-_ROUGH = 1e-2
-_FINE = 0.03
-
-
-class _Solver:
-    """Current point, scales and linearisation, and the moves between them."""
-
-    def __init__(self, problem: GroupProblem, start: SolveResult | None, tol: float) -> None:
-        self.prepared = PreparedProblem(problem)
-        self.scales: FloatArray = np.zeros(self.prepared.layout.n_groups)
-        self.point = self._first_point(start)
-        self.null_value = self.prepared.loss.value(
-            self.prepared.target,
-            np.zeros_like(self.point.decision) + self.prepared.null_intercept(),
-            self.prepared.weights,
-        )
-        self.bound = -np.inf
-        self.factor = 1.0
-        self.last_system: RidgeSystem | None = None
-        self.tol = tol
-        self.accuracy = _ROUGH
-        self.slack = _ROUNDING * self.null_value
-        self._linearise()
-        self.corrected = (self.point, self.gradient)
-
-    def _first_point(self, start: SolveResult | None) -> Point:
-        prepared = self.prepared
-        if start is None:
-            coef = np.zeros(prepared.coef_shape)
-            rows = len(prepared.weights)
-            shape = (rows,) if prepared.scalar else (rows, prepared.outputs)
-            intercept = prepared.null_intercept()
-            return self._evaluate(coef, intercept, np.zeros(shape) + intercept)
-        coef = np.array(start.coef, dtype=np.float64)
-        intercept = np.array(start.intercept if prepared.fit_intercept else 0.0, dtype=np.float64)
-        used = prepared.penalised
-        self.scales[used] = prepared.layout.norms(coef)[used] / prepared.penalties[used]
-        return self._evaluate(coef, intercept, prepared.features @ coef + intercept)
-
-    def _evaluate(self, coef: FloatArray, intercept: FloatArray, decision: FloatArray) -> Point:
-        prepared = self.prepared
-        smooth = prepared.loss.value(prepared.target, decision, prepared.weights)
-        quadratic_coef = prepared.quadratic_times(coef)
-        if quadratic_coef is not None:
-            smooth += float(np.vdot(coef, quadratic_coef))
-        return Point(coef, intercept, decision, quadratic_coef, smooth, prepared.penalty(coef))
-
-    def _linearise(self) -> None:
-        prepared, point = self.prepared, self.point
-        self.gradient = prepared.loss.gradient(prepared.target, point.decision, prepared.weights)
-        self.curvature = prepared.curvature(point.decision)
-
-    def certify(self) -> Certificate:
-        point, gradient = self.corrected
-        certificate = certify(
-            self.prepared, point.coef, point.quadratic_coef, gradient, self.curvature
-        )
-        self.bound = max(self.bound, certificate.bound)
-        return certificate
-
-    def set_tolerances(self, gap: float, objective: float, slack: float) -> None:
-        """Linear systems as exact as the next step can use; slack of the merit."""
-        relative = gap / abs(objective) if objective else 0.0
-        self.accuracy = min(_ROUGH, max(_FINE * self.tol, 0.1 * relative**2))
-        self.slack = slack if np.isfinite(slack) else _ROUNDING * self.null_value
-
-    def target_of(self, system: RidgeSystem, groups: IntArray, pull: FloatArray) -> Point:
-        """Minimiser of the ridge model."""
-        prepared = self.prepared
-        limits = self.accuracy * self.factor * prepared.penalties[groups]
-        free, scaled, decision = system.solve(pull, limits)
-        coef = np.zeros(prepared.coef_shape)
-        columns = prepared.layout.columns(groups)
-        coef[columns] = scaled
-        first = int(prepared.fit_intercept)
-        coef[prepared.free_columns] = free[first:]
-        intercept = free[0] if first else np.zeros_like(self.point.intercept)
-        return self._evaluate(coef, np.asarray(intercept), decision)
-
-    def merit(self, point: Point) -> float:
-        return point.smooth + self.factor * point.penalty
-
-    def accept(self, target: Point, halvings: int) -> float:
-        """Move towards ``target`` as far as the merit falls; return the fraction of the way."""
-        here = self.point
-        level = self.merit(here)
-        if self.merit(target) <= level + self.slack:
-            self.point = target
-            return 1.0
-        fraction = 1.0
-        for _ in range(halvings):
-            fraction *= 0.4
-            between = self._evaluate(
-                here.coef + fraction * (target.coef - here.coef),
-                here.intercept + fraction * (target.intercept - here.intercept),
-                here.decision + fraction * (target.decision - here.decision),
-            )
-            if self.merit(between) < level:
-                self.point = between
-                return fraction
-        return 0.0
-
-    def advance(self, scales: FloatArray, halvings: int) -> float:
-        """Solve the ridge model at ``scales``, move, linearise again."""
-        groups = self.prepared.cover(np.flatnonzero(scales))
-        system = make_system(self.prepared, groups, scales[groups], self.curvature)
-        pull = self.prepared.bend(self.curvature, self.point.decision) - self.gradient
-        fraction = self.accept(self.target_of(system, groups, pull), halvings)
-        if fraction == 0.0:
-            return 0.0
-        self.scales = scales if fraction == 1.0 else self.scales + fraction * (scales - self.scales)
-        self.last_system = system
-        curvature = self.curvature
-        self._linearise()
-        self.corrected = (self.point, self.gradient)
-        if fraction == 1.0 and not self.prepared.loss.is_quadratic:
-            self.polish(system, groups, curvature)
-        return fraction
-
-    def begin(self) -> None:
-        """First system: at the scales of the start, or at none."""
-        if self.scales.any() or self.prepared.free_columns.size:
-            self.advance(self.scales, _HALVINGS)
-        if self.last_system is None:
-            nothing = np.empty(0, dtype=np.intp)
-            self.last_system = make_system(self.prepared, nothing, np.empty(0), self.curvature)
-
-    def polish(self, system: RidgeSystem, groups: IntArray, curvature: FloatArray) -> None:
-        """Second solve with the factor at hand: removes what the curved loss left behind."""
-        here = self.point
-        new, self.curvature = self.curvature, curvature
-        target = self.target_of(
-            system, groups, self.prepared.bend(self.curvature, here.decision) - self.gradient
-        )
-        self.curvature = new
-        moved = self.gradient + self.prepared.bend(self.curvature, target.decision - here.decision)
-        self.corrected = (target, moved)
-        if self.merit(target) < self.merit(here):
-            self.point = target
-            self._linearise()
-
-    def step(self, certificate: Certificate) -> int:
-        """One move; returns the number of systems it took."""
-        scales, proposal = self.scales, self.next_scales(certificate)
-        count = 0
-        for fraction in _FRACTIONS:
-            count += 1
-            if self.advance(scales + fraction * (proposal - scales), 2) > 0.0:
-                return count
-        self.accuracy = _FINE * self.tol
-        self.advance(self.tight_scales(), _HALVINGS)
-        return count + 1
-
-    def tight_scales(self) -> FloatArray:
-        """Scales at which the ridge equals the norm: the next step cannot fail to descend."""
-        prepared = self.prepared
-        used = prepared.penalised
-        scales = np.zeros(prepared.layout.n_groups)
-        norms = prepared.layout.norms(self.point.coef)
-        scales[used] = norms[used] / (self.factor * prepared.penalties[used])
-        return scales
-
-    def next_scales(self, certificate: Certificate) -> FloatArray:
-        prepared = self.prepared
-        penalties = self.factor * prepared.penalties
-        used = prepared.penalised
-        inside = self.scales[used] > 0.0
-        excess = np.where(inside, 0.0, certificate.norms[used] / penalties[used])
-        room = max(_ENTER, 2 * int(np.count_nonzero(inside)))
-        entering = excess > 1.0
-        if np.count_nonzero(entering) > room:
-            entering = excess >= np.partition(excess, -room)[-room]
-        groups = used[inside | entering]
-        scales = np.zeros_like(self.scales)
-        if groups.size:
-            pulls = certificate.pulls[prepared.layout.columns(groups)]
-            assert self.last_system is not None
-            response = self.last_system.response(groups, pulls)
-            scales[groups] = propose_scales(
-                response,
-                np.maximum(certificate.norms[groups], 1e-300),
-                penalties[groups],
-                self.scales[groups],
-            )
-        return scales
-
-    def set_factor(self, certificate: Certificate, *, first: bool) -> None:
-        """Choose or lower the factor on the penalties (continuation)."""
-        used = self.prepared.penalised
-        ratios = certificate.norms[used] / self.prepared.penalties[used]
-        excess = float(np.max(ratios, initial=0.0))
-        if first:
-            self.factor = max(1.0, _START * excess)
-        elif excess < (1.0 + _LOOSE) * self.factor:
-            self.factor = max(1.0, _FALL * self.factor)
 
 
 def solve_scale_newton(
@@ -260,17 +45,22 @@ def solve_scale_newton(
     Returns
     -------
     SolveResult
+
+    Notes
+    -----
+    Rounding limits the certificate: decision values carry errors of about 1e-16 times features
+    times coefficients, which the gradient norms see in units of the penalties. LIMITS
     """
-    solver = _Solver(problem, start, tol)
+    solver = ScaleIteration(problem, start, tol)
     solver.begin()
     certificate = solver.certify()
     solver.set_factor(certificate, first=True)
     best, trace = solver.point, [solver.point.objective]
     reason, n_iter, idle = "max_iter", 1, 0
-    rounding = _ROUNDING * solver.null_value
+    rounding, perfect = solver.rounding, solver.perfect
     while True:
         gap = best.objective - solver.bound
-        if gap <= max(tol * abs(best.objective), rounding):
+        if gap <= tol * abs(best.objective) or best.objective <= perfect:
             reason = "gap"
             break
         if idle > _PATIENCE:
