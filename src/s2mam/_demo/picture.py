@@ -65,7 +65,9 @@ def draw(model: S2MAMClassifier, example: Example, path: str | os.PathLike[str])
         model, feature_names=example.names, max_columns=16, ax=figure.add_subplot(grid[:, 0])
     )
     display.plot(ax=panels)
-    first.get_legend().remove()
+    legend = first.get_legend()
+    if legend is not None:
+        legend.remove()  # one for the whole figure takes its place
     figure.legend(
         *first.get_legend_handles_labels(),
         loc="outside upper right",

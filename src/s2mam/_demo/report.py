@@ -10,10 +10,10 @@ from s2mam._demo.contenders import Score
 __all__ = ["EXPLANATION", "show_scores"]
 
 EXPLANATION = (
-    "Accuracy on the unlabelled training rows and on {n_test} test rows; real and junk columns "
-    "among the chosen.\n"
-    "The paper preset runs Algorithm 1 with a faster solver for its lower level; it predicts under "
-    "the expected mask,\nso that its refit on the columns it found is the fairer line."
+    "Accuracy on the unlabelled training rows and on {n_test} test rows, which no method sees;\n"
+    "real and junk: columns chosen. One draw of the labels; --seed draws others.\n"
+    "The paper preset is Algorithm 1 with a faster solver for its lower level. It predicts with\n"
+    "inputs shrunk by the mask probabilities, so that its refit is the fairer line."
 )
 
 _HEADER = ("method", "unlabelled", "test", "real", "junk", "seconds")

@@ -23,6 +23,8 @@ __all__ = ["AverageOptions", "AveragedModel", "LabeledRows", "Store", "average_m
 
 # Prior share of each kind of member.
 PRIOR = {"masks": 0.25, "relevance": 0.45, "graph": 0.3}
+# The same when labels are too few to hold any back: then the rows tell more than the labels.
+BLIND_PRIOR = {"masks": 0.1, "relevance": 0.3, "graph": 0.6}
 # Power of the held-out likelihood: members are refitted on fewer labels and judged on few, so the
 # full likelihood would bet on one of them too early.
 _POWER = 0.3
@@ -149,7 +151,7 @@ def average_members(
     if on_unit is not None:
         on_unit(n_folds + 1, n_folds + 1)
     names = [member.name for member in members]
-    prior = _prior(names)
+    prior = _prior(names, BLIND_PRIOR if held_out is None else PRIOR)
     mean = (labeled.weights / labeled.weights.sum()) @ labeled.target
     if held_out is None or folds is None:
         weights, scales, averaged = prior, np.ones(len(members)), None
@@ -270,8 +272,8 @@ def _folds(labeled: LabeledRows, n_folds: int, seed: int) -> IntArray | None:
     return folds
 
 
-def _prior(names: Sequence[str]) -> FloatArray:
-    prior = np.array([PRIOR[name] / names.count(name) for name in names])
+def _prior(names: Sequence[str], shares: dict[str, float]) -> FloatArray:
+    prior = np.array([shares[name] / names.count(name) for name in names])
     result: FloatArray = prior / prior.sum()
     return result
 

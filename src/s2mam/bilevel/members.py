@@ -34,6 +34,9 @@ _GRAPH_NOISE, _GRAPH_STEPS = 2.0, 1
 _REFIT_RIDGE = 0.02
 # Columns beyond this many are screened by relevance before masks are sampled.
 _MAX_SAMPLED = 400
+# Masks and relevance are learned from at most so many labelled rows (their cost is cubic); the
+# graph members refit the function to all of them.
+_MAX_LABELED = 600
 # Contributions are compared in at most so many random directions of so many columns.
 _SKETCH, _SKETCH_COLUMNS = 128, 200
 
@@ -130,8 +133,10 @@ def fit_members(
         In an order that does not depend on the rows.
     """
     members: list[MemberFit] = []
+    few = _thin(rows.size, rng)
     for index, view in enumerate(views):
-        atoms = labeled_atoms(view.atoms.straight, view.atoms.curved, rows, target, weights)
+        straight, curved = view.atoms.straight, view.atoms.curved
+        atoms = labeled_atoms(straight, curved, rows[few], target[few], weights[few])
         members.append(_masks_member(atoms, index, settings, steps, n_starts, rng))
         members.extend(_relevance_members(atoms, index, settings))
     if settings.column_graph is not None:
@@ -186,7 +191,8 @@ def _graph_members(
     rng: np.random.Generator,
 ) -> list[MemberFit]:
     straight, curved = view.atoms.straight, view.atoms.curved
-    atoms = labeled_atoms(straight, curved, rows, target, weights)
+    few = _thin(rows.size, rng)
+    atoms = labeled_atoms(straight, curved, rows[few], target[few], weights[few])
     p = atoms.n_columns
     path = relevance_path(atoms, settings.weights, noise=_GRAPH_NOISE, keep=[_GRAPH_STEPS])
     relevance, dual = path[_GRAPH_STEPS]
@@ -274,6 +280,13 @@ def _contribution_sketch(view: View, fit: AtomFit, rng: np.random.Generator) -> 
         else:
             sketch[:, position * k : (position + 1) * k] = part
     return sketch
+
+
+def _thin(count: int, rng: np.random.Generator) -> IntArray:
+    """Positions of the labelled rows that masks and relevance are learned from."""
+    if count <= _MAX_LABELED:
+        return np.arange(count)
+    return np.sort(rng.choice(count, _MAX_LABELED, replace=False))
 
 
 def _screen(atoms: LabeledAtoms, weights: FloatArray) -> IntArray:

@@ -74,6 +74,10 @@ class ScaleIteration:
             return self._evaluate(coef, intercept, np.zeros(shape) + intercept)
         coef = np.array(start.coef, dtype=np.float64)
         intercept = np.array(start.intercept if prepared.fit_intercept else 0.0, dtype=np.float64)
+        if not prepared.scalar:
+            # a common shift of all classes costs penalty without any loss, and would fade slowly
+            coef -= coef.mean(axis=1, keepdims=True)
+            intercept -= intercept.mean()
         used = prepared.penalised
         self.scales[used] = prepared.layout.norms(coef)[used] / prepared.penalties[used]
         return self._evaluate(coef, intercept, prepared.features @ coef + intercept)
