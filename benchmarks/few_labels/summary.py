@@ -64,8 +64,9 @@ def _overview(rows: Sequence[Row], task: str) -> list[str]:
             continue
         methods = _sorted_methods(chosen)
         scores = {field: _means(chosen, field) for field in ("test", "unl", "ll", "ece")}
-        ranks = mean_ranks(scores["test"], methods)
-        n_sets = sum(set(methods) <= set(row) for row in scores["test"].values())
+        ranked = _complete(chosen, methods)
+        ranks = mean_ranks(scores["test"], ranked)
+        n_sets = sum(set(ranked) <= set(row) for row in scores["test"].values())
         lines = []
         for method in sorted(methods, key=lambda name: ranks.get(name, 99.0)):
             mine = [row for row in chosen if row["cell"]["method"] == method]
@@ -75,7 +76,9 @@ def _overview(rows: Sequence[Row], task: str) -> list[str]:
                     f"{ranks[method]:.2f}" if method in ranks else "–",
                     *(_average(scores[field], method) for field in scores),
                     seconds(mine),
-                    wins(scores["test"], OURS, method, _TIE) if method != OURS else "",
+                    wins(_paired(chosen, OURS, method), OURS, method, _TIE)
+                    if method != OURS
+                    else "",
                     count(mine),
                 ]
             )
@@ -83,7 +86,9 @@ def _overview(rows: Sequence[Row], task: str) -> list[str]:
         parts += [
             f"### {title}",
             "",
-            f"Means over data sets; the rank is over the {n_sets} sets that every method finished.",
+            "Means over the data sets a method finished. Ranks: methods that were run on all sets "
+            f"and seeds, over the {n_sets} sets that all of them finished. Better, equal (within "
+            f"{_TIE}) and worse: sets, by the mean over the seeds that both have.",
             "",
             markdown(
                 [
@@ -130,6 +135,22 @@ def _data_set(name: str, rows: Sequence[Row]) -> list[str]:
 def _sorted_methods(rows: Sequence[Row]) -> list[str]:
     found = {row["cell"]["method"] for row in rows}
     return [name for name in _ORDER if name in found] + sorted(found - set(_ORDER))
+
+
+def _complete(rows: Sequence[Row], methods: Sequence[str]) -> list[str]:
+    """Methods that have as many cells as any: others would be ranked on easier or harder seeds."""
+    cells = group(rows, lambda row: row["cell"]["method"])
+    most = max(len(found) for found in cells.values())
+    return [method for method in methods if len(cells[method]) == most]
+
+
+def _paired(rows: Sequence[Row], one: str, other: str) -> dict[str, dict[str, float]]:
+    """Means of two methods by data set, over the seeds that both finished."""
+    scored = [
+        row for row in rows if row["cell"]["method"] in (one, other) and row.get("test") is not None
+    ]
+    pairs = group(scored, lambda row: (row["cell"]["data"], row["cell"]["seed"]))
+    return _means([row for pair in pairs.values() if len(pair) == 2 for row in pair], "test")
 
 
 def _means(rows: Sequence[Row], field: str) -> dict[str, dict[str, float]]:

@@ -113,6 +113,50 @@ def test_response_is_the_slope_of_the_squared_pulls(kind, name, quadratic):
         np.testing.assert_allclose(-0.5 * slope, response[:, h], rtol=2e-3, atol=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("kind", "name", "quadratic"),
+    [
+        (RowSystem, "squared", False),
+        (ColumnSystem, "squared", True),
+        (ColumnSystem, "multinomial", True),
+        (SeparableSystem, "multinomial", True),
+    ],
+)
+@pytest.mark.parametrize("limit", [1e-1, 1e-3, 1e-6])
+def test_what_is_left_of_the_gradient_respects_the_limits(kind, name, quadratic, limit):
+    """Large scales: the right-hand side is huge beside the gradients that matter."""
+    prepared, _, curvature, pull = build(kind, name, quadratic=quadratic, weak=False)
+    sizes = prepared.layout.sizes[GROUPS]
+    scales = np.repeat([1e4, 0.0, 1e6], sizes)
+    energies = scales * prepared.energies(GROUPS, curvature)
+    strong = energies > np.median(energies[energies > 0.0])
+    assert 0 < np.count_nonzero(strong) < np.count_nonzero(scales)
+    system = kind(prepared, GROUPS, scales, strong, curvature)
+    limits = limit * np.array([1e-3, 1.0, 1e-2])
+    free, scaled, _ = system.solve(1e3 * pull, limits)
+    features, matrix = dense(prepared, curvature, scales)
+    found = np.concatenate([free, scaled]).reshape(features.shape[1], -1)
+    left = ((features.T @ (1e3 * pull)).ravel() - matrix @ found.ravel()).reshape(found.shape)
+    for block, allowed, group in zip(
+        np.split(left[prepared.free.shape[1] :], np.cumsum(sizes)[:-1]), limits, GROUPS, strict=True
+    ):
+        if group != GROUPS[1]:
+            assert np.linalg.norm(block) <= 1.01 * allowed
+
+
+def test_response_after_a_full_factorisation_ignores_groups_at_scale_zero():
+    """Groups kept for their memory only must not enter the factor, nor shift its columns."""
+    prepared, partial, curvature, pull = build(ColumnSystem, "squared", quadratic=True, weak=True)
+    partial.solve(pull, np.zeros(3))
+    alive = GROUPS[SCALES > 0.0]
+    scales = np.repeat(SCALES[SCALES > 0.0], prepared.layout.sizes[alive])
+    alone = ColumnSystem(prepared, alive, scales, np.ones(len(scales), dtype=bool), curvature)
+    pulls = np.random.default_rng(2).normal(size=len(scales))
+    np.testing.assert_allclose(
+        partial.response(alive, pulls), alone.response(alive, pulls), rtol=1e-9
+    )
+
+
 @pytest.mark.parametrize("quadratic", [False, True])
 @pytest.mark.parametrize("fraction", [0.3, 0.03])
 def test_uncoupled_outputs_reach_the_coupled_minimum(monkeypatch, quadratic, fraction):

@@ -13,8 +13,9 @@ from typing import Any, Protocol
 
 import numpy as np
 from joblib import Parallel, delayed
+from scipy.special import log_softmax
 
-from s2mam._typing import BoolArray, FloatArray, IntArray
+from s2mam._typing import FloatArray, IntArray
 from s2mam.bilevel.members import MemberFit, MemberSettings, fit_members
 from s2mam.bilevel.views import View
 from s2mam.masks.labeled_atoms import AtomFit
@@ -27,7 +28,9 @@ PRIOR = {"masks": 0.25, "relevance": 0.45, "graph": 0.3}
 BLIND_PRIOR = {"masks": 0.1, "relevance": 0.3, "graph": 0.6}
 # Power of the held-out likelihood: members are refitted on fewer labels and judged on few, so the
 # full likelihood would bet on one of them too early.
-_POWER = 0.3
+_POWER_NUMBERS, _POWER_CLASSES = 0.3, 0.6
+# Slope that turns scores into log-odds when labels do not tell: two classes, and more.
+_TYPICAL_SLOPE = (2.5, 5.0)
 # Rows' worth of trust in a member's own scale before it is corrected by held-out labels.
 _SCALE_TRUST = 4.0
 
@@ -160,8 +163,9 @@ def average_members(
         averaged = mean + np.einsum("m,mik->ik", weights * scales, held_out - mean)
     fits = _add_up(members, weights, scales, mean, len(views))
     runs = [member for member in members if member.probabilities is not None]
-    probabilities = np.mean(
-        np.stack([r.probabilities for r in runs if r.probabilities is not None]), axis=0
+    believed = np.array([w for w, m in zip(weights, members, strict=True) if m.name == "masks"])
+    probabilities = (believed / believed.sum()) @ np.stack(
+        [r.probabilities for r in runs if r.probabilities is not None]
     )
     path = np.mean(np.stack([r.path for r in runs if r.path is not None]), axis=0)
     return AveragedModel(fits, probabilities, names, weights, averaged, path)
@@ -298,27 +302,43 @@ def _weigh(
     square = np.einsum("mik,ik->m", centred**2, np.broadcast_to(w, target.shape))
     trust = _SCALE_TRUST * typical
     scales = np.clip((cross + trust) / (square + trust), 0.0, 3.0)
-    residual = (scales[:, None, None] * centred - target) ** 2 * w
-    score = np.zeros(len(prior))
-    floor = 1e-6 * typical
-    for rows in _score_groups(folds, labeled):
-        mass = float(labeled.weights[rows].sum())
-        errors = residual[:, rows].sum(axis=(1, 2)) / mass
-        score -= 0.5 * mass * np.log(errors + floor)
-    log_weights = np.log(prior) + _POWER * score
+    if labeled.codes is None:
+        residual = ((scales[:, None, None] * centred - target) ** 2).sum(axis=2)
+        score = _POWER_NUMBERS * _number_score(residual, folds, labeled.weights, 1e-6 * typical)
+    else:
+        score = _POWER_CLASSES * _class_score(centred, labeled.codes, labeled.weights)
+    log_weights = np.log(prior) + score
     weights = np.exp(log_weights - log_weights.max())
     return weights / weights.sum(), scales
 
 
-def _score_groups(folds: IntArray, labeled: LabeledRows) -> list[BoolArray]:
-    """Rows whose errors share one scale.
+def _number_score(
+    residual: FloatArray, folds: IntArray, weights: FloatArray, floor: float
+) -> FloatArray:
+    """Log-likelihood of numbers with a noise of its own in each fold.
 
-    For numbers that is each fold: a mask that is right is a different regime from one that misses a
-    column, and more labels make it right more often. Folds of classes are too small for a scale.
+    A mask that is right is a different regime from one that misses a column, and more labels make
+    it right more often: a member is not judged by the folds where it failed alone.
     """
-    if labeled.codes is not None:
-        return [np.ones(folds.size, dtype=bool)]
-    return [folds == f for f in range(int(folds.max()) + 1)]
+    score = np.zeros(residual.shape[0])
+    for f in range(int(folds.max()) + 1):
+        rows = folds == f
+        mass = float(weights[rows].sum())
+        score -= 0.5 * mass * np.log(residual[:, rows] @ weights[rows] / mass + floor)
+    return score
+
+
+def _class_score(centred: FloatArray, codes: IntArray, weights: FloatArray) -> FloatArray:
+    """Log-likelihood of classes at the best slope of each member, steep slopes discouraged."""
+    binary = centred.shape[2] == 1
+    logits = np.concatenate([np.zeros_like(centred), centred], axis=2) if binary else centred
+    typical = _TYPICAL_SLOPE[0] if binary else _TYPICAL_SLOPE[1]
+    best = np.full(centred.shape[0], -np.inf)
+    for slope in np.geomspace(0.3, 30.0, 24):
+        log_shares = log_softmax(slope * logits, axis=2)[:, np.arange(codes.size), codes]
+        penalty = (np.log(slope / typical) / 0.7) ** 2 / 2.0
+        best = np.maximum(best, log_shares @ weights - penalty)
+    return best
 
 
 def _add_up(

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -28,6 +28,9 @@ __all__ = ["MemberFit", "MemberSettings", "fit_members"]
 
 # (noise, steps) of the relevance members: strong and weak signals, dense and sparser masks.
 RELEVANCE = ((0.3, 1), (0.3, 4), (2.0, 1), (2.0, 4))
+# The rows may mislead about the columns: the first view believes them, the others only a little,
+# and held-out labels decide between them.
+_PRIOR_STRENGTH = (1.0, 0.3)
 # The relevance weights that the graph members use as the mask of the refit.
 _GRAPH_NOISE, _GRAPH_STEPS = 2.0, 1
 # Ridge of the refit to all rows, as a share of the mean eigenvalue.
@@ -68,6 +71,10 @@ class MemberSettings:
     regression: bool
     n_neighbors: int = 10
     alpha: float = 0.95
+
+    def softened(self, strength: float) -> MemberSettings:
+        """The same with a weaker prior of the columns."""
+        return replace(self, odds=strength * self.odds, weights=self.weights**strength)
 
 
 @dataclass(frozen=True)
@@ -135,10 +142,11 @@ def fit_members(
     members: list[MemberFit] = []
     few = _thin(rows.size, rng)
     for index, view in enumerate(views):
+        prior = settings.softened(_PRIOR_STRENGTH[min(index, 1)])
         straight, curved = view.atoms.straight, view.atoms.curved
         atoms = labeled_atoms(straight, curved, rows[few], target[few], weights[few])
-        members.append(_masks_member(atoms, index, settings, steps, n_starts, rng))
-        members.extend(_relevance_members(atoms, index, settings))
+        members.append(_masks_member(atoms, index, prior, steps, n_starts, rng))
+        members.extend(_relevance_members(atoms, index, prior))
     if settings.column_graph is not None:
         members.extend(_graph_members(views[0], rows, target, weights, settings, rng))
     return members

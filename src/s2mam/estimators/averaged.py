@@ -84,10 +84,11 @@ def fit_average(rows: TrainingRows, settings: AverageSettings) -> Fitted:
     rng = np.random.default_rng([settings.seed, 3])
     dependence = column_dependence(views[0].table, rng)
     target, center, spread = _targets(rows)
+    odds, weights = _column_prior(dependence)
     members = MemberSettings(
         size=size_prior(p, settings.budget),
-        odds=_INDEPENDENT_ODDS * (1.0 - dependence),
-        weights=_INDEPENDENT_WEIGHT + (1.0 - _INDEPENDENT_WEIGHT) * dependence,
+        odds=odds,
+        weights=weights,
         column_graph=_column_graph(views[0], dependence, rows, settings),
         regression=rows.classes is None,
     )
@@ -114,6 +115,19 @@ def fit_average(rows: TrainingRows, settings: AverageSettings) -> Fitted:
     else:
         model = model.scaled(*calibrate(averaged.held_out, codes, rows.weights))
     return _publish(model, averaged, dependence, settings.budget)
+
+
+def _column_prior(dependence: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Prior log-odds and prior weights of the columns from their dependence on each other.
+
+    Where independent columns are in the majority, each of them is less likely still, so that all of
+    them together weigh at most a tenth of the dependent ones.
+    """
+    independent = 1.0 - dependence
+    share = min(1.0, float(dependence.sum()) / max(float(independent.sum()), 1e-12))
+    odds: FloatArray = (_INDEPENDENT_ODDS + np.log(share)) * independent
+    weights: FloatArray = dependence + _INDEPENDENT_WEIGHT * share * independent
+    return odds, weights
 
 
 def _targets(rows: TrainingRows) -> tuple[FloatArray, float, float]:

@@ -10,29 +10,14 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from s2mam._typing import AnyArray, BoolArray, FloatArray
-from s2mam.exceptions import InvalidInputError, MissingDependencyError
+from s2mam.exceptions import InvalidInputError
 from s2mam.inspection.components import ComponentCurve, column_names, component_curves
+from s2mam.inspection.drawing import COLORS, GREY, draw_bars, draw_lines, pyplot, short_name
 
 if TYPE_CHECKING:
     from s2mam.estimators.base import AdditiveEstimator
 
 __all__ = ["ComponentDisplay", "MaskDisplay"]
-
-# Okabe and Ito's colours, dark ones first; the dashes tell the lines apart without colour.
-_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-_DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)))
-_GREY = "#BBBBBB"
-_RUG_ROWS = 500
-
-
-def _pyplot() -> Any:
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise MissingDependencyError(
-            "Pictures need matplotlib; install it with: pip install 's2mam[plot]'."
-        ) from error
-    return plt
 
 
 @dataclass(eq=False)
@@ -136,7 +121,7 @@ class ComponentDisplay:
         across = min(3, len(self.curves))
         down = -(-len(self.curves) // across)
         size = (3.2 * across, 2.5 * down)
-        _, axes = _pyplot().subplots(
+        _, axes = pyplot().subplots(
             down, across, figsize=size, sharey=True, squeeze=False, layout="constrained"
         )
         for axis in axes.ravel()[len(self.curves) :]:
@@ -159,13 +144,13 @@ class ComponentDisplay:
     def _draw(self, axis: Any, curve: ComponentCurve) -> None:
         labels = self._labels()
         values = curve.values if curve.values.ndim == 2 else curve.values[:, None]
-        axis.axhline(0.0, color=_GREY, linewidth=0.8, zorder=0)
-        draw = _draw_bars if curve.kind == "categorical" else _draw_lines
+        axis.axhline(0.0, color=GREY, linewidth=0.8, zorder=0)
+        draw = draw_bars if curve.kind == "categorical" else draw_lines
         draw(axis, curve, values, labels)
         if curve.n_missing:
             for k, level in enumerate(np.atleast_1d(curve.missing)):
-                axis.axhline(level, color=_COLORS[k % len(_COLORS)], linewidth=0.8, linestyle=":")
-        axis.set_xlabel(_short(curve.name), fontsize="small")
+                axis.axhline(level, color=COLORS[k % len(COLORS)], linewidth=0.8, linestyle=":")
+        axis.set_xlabel(short_name(curve.name), fontsize="small")
         axis.set_title(f"p = {curve.probability:.2f}", fontsize="x-small", loc="right", pad=2)
         axis.tick_params(labelsize="small")
         for side in ("top", "right"):
@@ -255,12 +240,12 @@ class MaskDisplay:
         order = np.argsort(-self.probabilities, kind="stable")[:max_columns]
         if ax is None:
             size = (4.5, 0.6 + 0.24 * len(order))
-            _, ax = _pyplot().subplots(figsize=size, layout="constrained")
-        filled = [_COLORS[0] if self.support[j] else "white" for j in order]
+            _, ax = pyplot().subplots(figsize=size, layout="constrained")
+        filled = [COLORS[0] if self.support[j] else "white" for j in order]
         at = np.arange(len(order))
-        ax.barh(at, self.probabilities[order], color=filled, edgecolor=_COLORS[0], linewidth=0.8)
-        ax.axvline(0.5, color=_GREY, linewidth=0.8, linestyle="--", zorder=0)
-        ax.set_yticks(at, [_short(self.names[j]) for j in order], fontsize="small")
+        ax.barh(at, self.probabilities[order], color=filled, edgecolor=COLORS[0], linewidth=0.8)
+        ax.axvline(0.5, color=GREY, linewidth=0.8, linestyle="--", zorder=0)
+        ax.set_yticks(at, [short_name(self.names[j]) for j in order], fontsize="small")
         ax.invert_yaxis()
         ax.set_xlim(0.0, 1.0)
         ax.set_xlabel("mask probability (filled: selected)", fontsize="small")
@@ -269,54 +254,3 @@ class MaskDisplay:
             ax.spines[side].set_visible(False)
         self.figure_, self.ax_ = ax.figure, ax
         return self
-
-
-def _draw_lines(axis: Any, curve: ComponentCurve, values: FloatArray, labels: list[str]) -> None:
-    for k, label in enumerate(labels):
-        axis.plot(
-            curve.grid,
-            values[:, k],
-            color=_COLORS[k % len(_COLORS)],
-            linestyle=_DASHES[k % len(_DASHES)],
-            linewidth=1.8,
-            label=label,
-        )
-    step = -(-len(curve.observed) // _RUG_ROWS) or 1
-    rows = np.sort(curve.observed)[::step]
-    # Ticks stand on the axis whatever the scale of the curves.
-    axis.plot(
-        rows,
-        np.zeros(len(rows)),
-        "|",
-        color="black",
-        alpha=0.4,
-        markersize=5,
-        transform=axis.get_xaxis_transform(),
-        clip_on=False,
-    )
-
-
-def _draw_bars(axis: Any, curve: ComponentCurve, values: FloatArray, labels: list[str]) -> None:
-    at = np.arange(len(curve.grid))
-    width = 0.8 / len(labels)
-    hatches = ("", "//", "..", "xx", "\\\\", "++", "oo")
-    for k, label in enumerate(labels):
-        axis.bar(
-            at + (k - (len(labels) - 1) / 2) * width,
-            values[:, k],
-            width,
-            color=_COLORS[k % len(_COLORS)],
-            hatch=hatches[k % len(hatches)],
-            edgecolor="white",
-            label=label,
-        )
-    counts = np.bincount(curve.observed.astype(np.intp), minlength=len(curve.grid))
-    ticks = [
-        f"{_short(str(value))}\n{count} rows"
-        for value, count in zip(curve.grid, counts, strict=True)
-    ]
-    axis.set_xticks(at, ticks)
-
-
-def _short(name: str, width: int = 28) -> str:
-    return name if len(name) <= width else name[: width - 1] + "…"

@@ -1,0 +1,102 @@
+"""Straight and curved parts: identities of the split."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from s2mam.bases import build_design
+from s2mam.bases.atoms import split_atoms
+
+KINDS = ("numeric", "numeric", "categorical", "constant", "numeric")
+
+
+@pytest.fixture(scope="module")
+def parts():
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(80, 5))
+    Z[:, 1] = np.exp(Z[:, 1]).clip(0, 4)
+    Z[:, 2] = rng.integers(0, 4, size=80)
+    Z[:, 3] = 0.0
+    Z[rng.random(80) < 0.2, 4] = np.nan
+    design = build_design(Z, KINDS, linear=0.3, tolerance=1e-4, max_rank=24)
+    return Z, design, split_atoms(design, Z)
+
+
+def test_straight_parts_are_standardised_lines(parts):
+    Z, _, atoms = parts
+    for j in (0, 1, 4):
+        present = ~np.isnan(Z[:, j])
+        line = atoms.straight[present, j]
+        correlation = np.corrcoef(line, Z[present, j])[0, 1]
+        assert correlation > 0.999
+        assert atoms.straight[:, j] @ atoms.straight[:, j] == pytest.approx(80.0, rel=1e-6)
+        np.testing.assert_array_equal(atoms.straight[~present, j], 0.0)
+
+
+def test_categories_and_constants_have_no_line(parts):
+    _, _, atoms = parts
+    assert not atoms.straight[:, [2, 3]].any()
+    assert not atoms.curved[3].any()
+    assert atoms.curved[2].any()
+
+
+def test_curved_parts_are_orthogonal_to_the_line_and_of_unit_size(parts):
+    Z, _, atoms = parts
+    for j in (0, 1, 2, 4):
+        np.testing.assert_allclose(atoms.straight[:, j] @ atoms.curved[j], 0.0, atol=1e-8)
+        np.testing.assert_allclose(atoms.curved[j].sum(axis=0), 0.0, atol=1e-6)
+        gram = atoms.curved[j].T @ atoms.curved[j]
+        np.testing.assert_allclose(gram, np.diag(np.diag(gram)), atol=1e-6)
+        assert np.trace(gram) == pytest.approx(80.0, rel=1e-6)
+        assert not atoms.curved[j][np.isnan(Z[:, j])].any()
+
+
+def test_parts_are_rotations_of_the_blocks(parts):
+    _, design, atoms = parts
+    for j in range(5):
+        block = design.block(j)
+        np.testing.assert_allclose(
+            design.features[:, block] @ atoms.straight_map[block], atoms.straight[:, j], atol=1e-10
+        )
+        np.testing.assert_allclose(
+            design.features[:, block] @ atoms.curved_map[block], atoms.curved[j], atol=1e-10
+        )
+
+
+def test_line_and_curves_span_what_the_block_can_say(parts):
+    """With all directions kept, block kernel = line part + curved part exactly."""
+    rng = np.random.default_rng(1)
+    Z = rng.normal(size=(30, 1))
+    design = build_design(Z, ("numeric",), linear=0.3, tolerance=1e-2)
+    atoms = split_atoms(design, Z, rank=int(design.ranks[0]))
+    joined = np.column_stack([atoms.straight, atoms.curved[0]])
+    kept = np.linalg.matrix_rank(joined, tol=1e-6)
+    assert kept == np.count_nonzero(np.abs(joined).sum(axis=0) > 0)
+    projector = joined @ np.linalg.pinv(joined)
+    features = design.features
+    assert np.linalg.norm(features - projector @ features) < 0.15 * np.linalg.norm(features)
+
+
+def test_coefficients_give_the_same_function_on_new_rows(parts):
+    Z, design, atoms = parts
+    rng = np.random.default_rng(2)
+    straight, curved = rng.normal(size=(5, 2)), rng.normal(size=(5, 5, 2))
+    coef = atoms.coefficients(design, straight, curved)
+    values = atoms.straight @ straight + np.einsum("jnr,jrk->nk", atoms.curved, curved)
+    np.testing.assert_allclose(design.features @ coef, values, atol=1e-9)
+    np.testing.assert_allclose(design.evaluate(Z) @ coef, values, atol=1e-6)
+
+
+def test_two_values_leave_a_line_and_no_curve():
+    Z = (np.arange(20) % 2).astype(float)[:, None]
+    atoms = split_atoms(build_design(Z, ("numeric",), linear=0.3), Z)
+    np.testing.assert_allclose(np.abs(atoms.straight), 1.0, atol=1e-6)
+    assert np.abs(atoms.curved).max() < 1e-6
+
+
+def test_one_labelled_design_without_features():
+    Z = np.zeros((4, 2))
+    atoms = split_atoms(build_design(Z, ("constant", "constant"), linear=0.3), Z)
+    assert not atoms.straight.any()
+    assert atoms.curved.shape == (2, 4, 5)
