@@ -154,7 +154,7 @@ def _chosen(model: Any) -> BoolArray | None:
 
 
 def _paper_model(seed: int, iterations: int) -> S2MAMClassifier:
-    # The fast solver reaches the minimum of the paper's ADMM in a fraction of its time.
+    # The fast solver minimises what the paper's ADMM does, in a fraction of its time.
     settings = {**PAPER, "solver": "auto", "max_iter": iterations}
     return S2MAMClassifier(**settings, random_state=seed)
 

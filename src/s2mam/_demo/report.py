@@ -12,8 +12,8 @@ __all__ = ["EXPLANATION", "show_scores"]
 EXPLANATION = (
     "Accuracy on the unlabelled training rows and on {n_test} test rows, which no method sees;\n"
     "real and junk: columns chosen. One draw of the labels; --seed draws others.\n"
-    "The paper preset is Algorithm 1 with a faster solver for its lower level. It predicts with\n"
-    "inputs shrunk by the mask probabilities, so that its refit is the fairer line."
+    "The paper preset is Algorithm 1 with fixed, untuned penalties and a faster solver for its\n"
+    "lower level; it predicts with inputs shrunk by its mask probabilities, its refit does not."
 )
 
 _HEADER = ("method", "unlabelled", "test", "real", "junk", "seconds")

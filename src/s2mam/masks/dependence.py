@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import chi2, rankdata
 
-from s2mam._typing import FloatArray, IntArray
+from s2mam._typing import BoolArray, FloatArray, IntArray
 
 __all__ = ["column_dependence"]
 
@@ -17,6 +17,8 @@ _MAX_ROWS = 1000
 _MAX_PARTNERS = 200
 # Waves of the ranks that a column is described by: the first is monotone, the others bend.
 _WAVES = 4
+# Largest squared entry of a unit feature: one row in ten.
+_MAX_LEVERAGE = 0.1
 # Chance of a link as strong as the column's strongest, anywhere in a table of independent columns,
 # at which dependence starts to count and is taken as certain.
 _DOUBT, _CERTAIN = 1e-1, 1e-4
@@ -54,8 +56,10 @@ def column_dependence(table: FloatArray, rng: np.random.Generator) -> FloatArray
         np.arange(p) if p <= _MAX_PARTNERS else np.sort(rng.choice(p, _MAX_PARTNERS, replace=False))
     )
     ranks = _ranks(table[rows])
+    present = ~np.isnan(ranks)
+    shallow, deep = _waves(ranks, 1), _waves(ranks, _WAVES)
     log_chance = np.minimum(
-        _log_chance(_waves(ranks, 1), partners), _log_chance(_waves(ranks, _WAVES), partners)
+        _log_chance(shallow, present, partners), _log_chance(deep, present, partners)
     )
     doubt, certain = np.log(_DOUBT), np.log(_CERTAIN)
     dependence: FloatArray = np.clip((doubt - log_chance) / (doubt - certain), 0.0, 1.0)
@@ -83,17 +87,23 @@ def _waves(ranks: FloatArray, count: int) -> FloatArray:
     kept = values > 1e-6 * ranks.shape[0]
     scale = np.where(kept, 1.0 / np.sqrt(np.where(kept, values, 1.0)), 0.0)
     result: FloatArray = np.matmul(waves, vectors * scale[:, None, :])
+    # A feature that hangs on a few rows coincides with another by chance too easily.
+    result *= np.square(result).max(axis=1, keepdims=True) < _MAX_LEVERAGE
     return result
 
 
-def _log_chance(features: FloatArray, partners: IntArray) -> FloatArray:
+def _log_chance(features: FloatArray, present: BoolArray, partners: IntArray) -> FloatArray:
     """Log-probability of the strongest link of each column if all columns were independent.
 
     The features of a column are orthonormal, so n times the squared correlations between two
     independent columns add up to a chi-squared variable; the bound over all pairs is Bonferroni's.
+    With missing values n is the product of the two columns' rows over the rows they share.
     """
-    p, n, _ = features.shape
-    links = n * _links(features, features[partners])
+    p = features.shape[0]
+    seen = present.astype(np.float64)
+    rows, common = seen.sum(axis=0), seen.T @ seen[:, partners]
+    links = _links(features, features[partners])
+    links *= np.outer(rows, rows[partners]) / np.maximum(common, 1.0)
     links[partners, np.arange(partners.size)] = 0.0
     ranks = np.count_nonzero(np.abs(features).sum(axis=1) > 0.0, axis=1)
     freedom = np.maximum(np.outer(ranks, ranks[partners]), 1)

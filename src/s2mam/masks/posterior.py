@@ -21,6 +21,8 @@ __all__ = ["MaskAverage", "average_masks", "size_prior"]
 
 # Amplitude and curve share move among few values; their rates are raised so that they keep up.
 _HYPER_RATE = 2.0
+# A state that is left more slowly than this is never left.
+_SLOWEST = 1e-12
 # States with a smaller share of the time do not enter the averaged function.
 _NEGLIGIBLE = 1e-4
 
@@ -114,19 +116,21 @@ def average_masks(
     values, sizes = np.empty(steps), np.empty(steps)
     for step in range(steps):
         gains = posterior.flip_gains(mask, hyper)
-        moves = hyper_moves(posterior, hyper) if step % 2 == 0 else []
+        moves = hyper_moves(posterior, hyper)
         move_gains = np.array([posterior.value(mask, move) - value for move in moves])
         rates = np.concatenate([expit(gains), _HYPER_RATE * expit(move_gains)])
-        total_rate = max(float(rates.sum()), 1e-300)
+        total_rate = float(rates.sum())
         values[step] = value
         sizes[step] = np.count_nonzero(column_codes(mask))
         if step >= burn_in:
-            stay = 1.0 / total_rate
+            stay = 1.0 / max(total_rate, _SLOWEST)
             total += stay
             inside += stay * _conditional_inclusion(mask, gains)
             key = (mask.tobytes(), hyper)
             visits[key] = visits.get(key, 0.0) + stay
             states[key] = mask
+        if total_rate < _SLOWEST:
+            continue  # nowhere to go
         choice = int(np.searchsorted(np.cumsum(rates), rng.random() * total_rate, side="right"))
         choice = min(choice, rates.size - 1)
         if choice < 2 * p:
@@ -141,16 +145,18 @@ def average_masks(
 
 
 def _conditional_inclusion(mask: BoolArray, gains: FloatArray) -> FloatArray:
-    """Probability that each column is in, given all others (less noisy than whether it is in)."""
+    """Probability that each column is in, less noisy than whether it is in.
+
+    Given all other atoms, one atom is on with a probability that the gains tell; the column is in
+    if this atom is on or its partner is. The two atoms of a column give two such answers, each of
+    them right on average, and so is their mean.
+    """
     p = mask.size // 2
-    codes = column_codes(mask)
-    ratio = np.exp(np.clip(gains, -500.0, 50.0))
-    into = ratio[:p] + ratio[p:]
-    out_of = np.where(codes == 1, ratio[:p], ratio[p:])
-    single = (codes == 1) | (codes == 2)
-    result: FloatArray = np.where(
-        codes == 0, into / (1.0 + into), np.where(single, 1.0 / (1.0 + out_of), 1.0)
-    )
+    flip = expit(gains)
+    on = np.where(mask, 1.0 - flip, flip)
+    by_line = np.where(mask[p:], 1.0, on[:p])
+    by_curve = np.where(mask[:p], 1.0, on[p:])
+    result: FloatArray = 0.5 * (by_line + by_curve)
     return result
 
 

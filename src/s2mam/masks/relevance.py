@@ -74,6 +74,7 @@ def relevance_path(
         if step % _PRUNE_EVERY == _PRUNE_EVERY - 1:
             # Atoms that are on their way to zero are not worth their share of the products.
             alive = weights * trace > _NEGLIGIBLE
+            weights = np.where(alive, weights, 0.0)
             features, owner = features[:, alive[owner]], owner[alive[owner]]
         matrix = (features * weights[owner]) @ features.T
         matrix.flat[:: matrix.shape[0] + 1] += noise
@@ -109,7 +110,9 @@ def _gains(
     explained = _by_atom(np.square(features.T @ dual).sum(axis=1), owner, n_atoms)
     explained += noise * trace * float(np.square(dual).sum())
     expected = _by_atom(np.einsum("if,if->f", features, inverse @ features), owner, n_atoms)
-    expected += noise * trace * float(np.trace(inverse))
+    # Copies of a row and the intercept are directions that the inverse does not show.
+    hidden = atoms.freedom - inverse.shape[0]
+    expected += noise * trace * (float(np.trace(inverse)) + hidden / noise)
     gains: FloatArray = explained * (atoms.freedom / scale) / expected
     return gains
 
