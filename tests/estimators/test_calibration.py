@@ -51,7 +51,9 @@ def test_penalised_likelihood_by_another_optimiser():
     slope, shift = calibrate(scores[:, None], codes, weights)
     assert (slope, shift) == pytest.approx((np.exp(best[0]), best[1]), abs=1e-3)
     copies = weights.astype(int)
-    copied = calibrate(np.repeat(scores, copies)[:, None], np.repeat(codes, copies), np.ones(copies.sum()))
+    copied = calibrate(
+        np.repeat(scores, copies)[:, None], np.repeat(codes, copies), np.ones(copies.sum())
+    )
     assert copied == pytest.approx((slope, shift), abs=1e-4)
 
 

@@ -14,6 +14,7 @@ from estimator_data import LEARNERS, decide, make, rows
 from joblib import parallel_config
 
 from s2mam import S2MAMClassifier, S2MAMRegressor
+from s2mam.exceptions import CheckpointMismatchError
 
 pytestmark = pytest.mark.filterwarnings("ignore::s2mam.exceptions.ConvergenceWarning")
 # The paper's model has the user's bandwidth, so units of the scaled table count there too; they
@@ -28,9 +29,7 @@ def test_positive_changes_of_unit_leave_the_predictions(learner, task):
     scale, shift = np.array([1e3, 0.02, 7.0, 1e-4, 1.0]), np.array([5.0, -1.0, 0.0, 1e3, -30.0])
     one = make(learner, task).fit(X, y)
     two = make(learner, task).fit(X * scale + shift, y)
-    np.testing.assert_allclose(
-        decide(two, X * scale + shift), decide(one, X), atol=1e-6, rtol=1e-6
-    )
+    np.testing.assert_allclose(decide(two, X * scale + shift), decide(one, X), atol=1e-6, rtol=1e-6)
     np.testing.assert_allclose(two.mask_probabilities_, one.mask_probabilities_, atol=1e-6)
 
 
@@ -41,9 +40,7 @@ def test_reversed_columns_leave_the_predictions(learner, task):
     scale, shift = np.array([-1.0, -0.5, 2.0, -7.0, 1.0]), np.array([1.0, 0.0, -4.0, 2.0, 0.0])
     one = make(learner, task).fit(X, y)
     two = make(learner, task).fit(X * scale + shift, y)
-    np.testing.assert_allclose(
-        decide(two, X * scale + shift), decide(one, X), atol=1e-5, rtol=1e-5
-    )
+    np.testing.assert_allclose(decide(two, X * scale + shift), decide(one, X), atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize("task", ["regression", "binary", "multiclass"])
@@ -54,9 +51,7 @@ def test_order_of_the_columns_does_not_matter(learner, task):
     one = make(learner, task).fit(X, y)
     two = make(learner, task).fit(X[:, order], y)
     np.testing.assert_allclose(decide(two, X[:, order]), decide(one, X), atol=1e-5, rtol=1e-5)
-    np.testing.assert_allclose(
-        two.mask_probabilities_, one.mask_probabilities_[order], atol=1e-6
-    )
+    np.testing.assert_allclose(two.mask_probabilities_, one.mask_probabilities_[order], atol=1e-6)
     np.testing.assert_array_equal(two.support_, one.support_[order])
 
 
@@ -198,8 +193,6 @@ def test_a_killed_fit_goes_on_to_the_same_bits(tmp_path, learner, task, stop):
 
 
 def test_a_checkpoint_of_another_fit_is_refused(tmp_path):
-    from s2mam.exceptions import CheckpointMismatchError
-
     X, _, y = rows("regression")
     path = tmp_path / "fit.ckpt"
     S2MAMRegressor(max_iter=5, random_state=0, checkpoint=path).fit(X, y)

@@ -19,16 +19,14 @@ def problem():
 
 
 def test_rows_are_centred_and_weighted(problem):
-    straight, curved, rows, target, weights = problem
+    straight, _curved, rows, _target, weights = problem
     atoms = labeled_atoms(*problem)
     root = np.sqrt(weights)
     np.testing.assert_allclose(root @ atoms.straight, 0.0, atol=1e-12)
     np.testing.assert_allclose(root @ atoms.target, 0.0, atol=1e-12)
     np.testing.assert_allclose(np.einsum("i,jir->jr", root, atoms.curved), 0.0, atol=1e-12)
-    np.testing.assert_allclose(
-        atoms.straight / root[:, None] + atoms.straight_mean, straight[rows]
-    )
-    np.testing.assert_array_equal(atoms.flat, np.hstack([c for c in atoms.curved]))
+    np.testing.assert_allclose(atoms.straight / root[:, None] + atoms.straight_mean, straight[rows])
+    np.testing.assert_array_equal(atoms.flat, np.hstack(list(atoms.curved)))
     assert atoms.freedom == pytest.approx(weights.sum() - 1.0)
 
 

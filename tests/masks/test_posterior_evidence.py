@@ -155,9 +155,7 @@ def test_weight_two_is_a_row_seen_twice():
     weights = np.array([1, 2, 1, 3, 1, 1, 2, 1, 1], dtype=float)
     copies = np.repeat(np.arange(9), weights.astype(int))
     prior = MaskPrior(size_prior(3), np.zeros(3))
-    weighted = MaskPosterior(
-        labeled_atoms(straight, curved, np.arange(9), target, weights), prior
-    )
+    weighted = MaskPosterior(labeled_atoms(straight, curved, np.arange(9), target, weights), prior)
     copied = MaskPosterior(
         labeled_atoms(straight, curved, copies, target[copies], np.ones(copies.size)), prior
     )

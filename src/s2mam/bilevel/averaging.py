@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from joblib import Parallel, delayed
 from scipy.special import log_softmax
+from threadpoolctl import threadpool_limits
 
 from s2mam._typing import FloatArray, IntArray
 from s2mam.bilevel.members import MemberFit, MemberSettings, fit_members
@@ -240,16 +241,18 @@ def _fit_fold(
     steps: int,
     seed: list[int],
 ) -> FloatArray:
-    members = fit_members(
-        views,
-        labeled.rows[~left_out],
-        labeled.target[~left_out],
-        labeled.weights[~left_out],
-        settings,
-        steps=steps,
-        n_starts=1,
-        rng=np.random.default_rng(seed),
-    )
+    # A worker process has its own BLAS threads; their number must not show in the result.
+    with threadpool_limits(limits=1, user_api="blas"):
+        members = fit_members(
+            views,
+            labeled.rows[~left_out],
+            labeled.target[~left_out],
+            labeled.weights[~left_out],
+            settings,
+            steps=steps,
+            n_starts=1,
+            rng=np.random.default_rng(seed),
+        )
     rows = labeled.rows[left_out]
     parts = [(view.atoms.straight[rows], view.atoms.curved[:, rows]) for view in views]
     return np.stack([member.fit.predict(*parts[member.view]) for member in members])

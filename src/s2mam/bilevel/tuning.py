@@ -66,13 +66,21 @@ def _best_penalties(
     for graph in manifolds:
         quadratic = None if unit.quadratic is None else float(graph) * unit.quadratic
         problem = replace(unit, quadratic=quadratic)
-        values = [sparsity] if sparsity is not None else list(lambda_max(problem) * _SPARSITIES)
+        values = [sparsity] if sparsity is not None else _sparsities(problem, lower)
         start: SolveResult | None = None
         for value in values:
             point = replace(problem, penalties=float(value) * unit.penalties)
             start = _rough(point, lower, start)
             best = min(best, (loo_of(point, start), float(value), float(graph)))
     return best[1], best[2]
+
+
+def _sparsities(problem: GroupProblem, lower: LowerLevel) -> list[float]:
+    largest = lambda_max(problem)
+    # Columns that do not vary over the labelled rows pull on the labels by rounding alone.
+    if largest <= 1e-8 * np.sqrt(lower.null_loss):
+        return [1.0]
+    return list(largest * _SPARSITIES)
 
 
 def _rough(problem: GroupProblem, lower: LowerLevel, start: SolveResult | None) -> SolveResult:

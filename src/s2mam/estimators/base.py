@@ -210,5 +210,7 @@ class AdditiveClassifier(ClassifierMixin, AdditiveEstimator):  # type: ignore[mi
 
 
 def _plain(value: Any) -> Any:
-    """A parameter as a file can hold it."""
+    """A parameter as a file can hold it; the state of a generator is of no use after the fit."""
+    if isinstance(value, np.random.RandomState | np.random.Generator):
+        return None
     return os.fspath(value) if isinstance(value, os.PathLike) else value

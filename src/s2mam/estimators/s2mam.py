@@ -104,7 +104,7 @@ class _S2MAM(AdditiveEstimator):
         with threadpool_limits(limits=1, user_api="blas"):
             fitted = self._learn(learner, rows, seed)
         self._publish(fitted, rows.n_labeled)
-        self._rows = rows
+        self._rows = (rows, X)
         self.transduction_ = self.predict(X)
         return self
 
@@ -140,7 +140,10 @@ class _S2MAM(AdditiveEstimator):
             categorical=self.categorical,
             unlabeled=self.unlabeled,
         )
-        return plain._fit_rows(self._rows, self)
+        rows, X = self._rows
+        plain._fit_rows(rows, self)
+        plain.transduction_ = plain.predict(X)
+        return plain
 
     def __getstate__(self) -> Any:
         # Training rows serve refit_selected only; a pickled model should not carry them.

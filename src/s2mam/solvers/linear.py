@@ -61,21 +61,21 @@ class Definite:
 
     def half(self, right: FloatArray) -> FloatArray:
         """``Z`` with ``Z'Z = right' M^-1 right``."""
-        if not right.size:
-            return right
         if self._root is not None:
             projected: FloatArray = self._root.T @ right
             return projected
+        if not right.size:
+            return right
         solved: FloatArray = self._triangular(self._factor, right, trans=1)[0]
         return solved
 
     def back(self, half: FloatArray) -> FloatArray:
         """Second half of a solve: ``M^-1 right`` from ``half(right)``."""
-        if not half.size:
-            return half
         if self._root is not None:
             lifted: FloatArray = self._root @ half
             return lifted
+        if not half.size:
+            return half
         solved: FloatArray = self._triangular(self._factor, half)[0]
         return solved
 

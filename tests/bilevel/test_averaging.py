@@ -1,0 +1,167 @@
+"""Members weighed by labels they did not see, and added up."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from s2mam.bilevel.averaging import AverageOptions, LabeledRows, average_members
+from s2mam.bilevel.members import MemberSettings, fit_members
+from s2mam.bilevel.views import build_view
+from s2mam.graphs import build_graph
+from s2mam.masks.posterior import size_prior
+
+OPTIONS = AverageOptions(steps=12, fold_steps=5, n_folds=4)
+
+
+class _Store:
+    """Units in memory, with a record of what was asked."""
+
+    def __init__(self, units=None):
+        self.units = dict(units or {})
+        self.put_names = []
+
+    def get(self, name):
+        return self.units.get(name)
+
+    def put(self, name, state):
+        self.units[name] = state
+        self.put_names.append(name)
+
+
+@pytest.fixture(scope="module")
+def problem():
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(70, 4))
+    f = 1.5 * Z[:, 0] + np.sin(2 * Z[:, 1])
+    f = (f - f.mean()) / f.std()
+    views = [build_view(Z, ("numeric",) * 4), build_view(np.tanh(Z), ("numeric",) * 4)]
+    graph = build_graph(Z, kind="neighbors", n_neighbors=8, warn=False)
+    settings = MemberSettings(size_prior(4), np.zeros(4), np.ones(4), graph, True)
+    rows = np.arange(30)
+    return views, LabeledRows(rows, f[rows, None], np.ones(30)), settings, f
+
+
+def _classes(problem, codes):
+    views, _labeled, settings, _ = problem
+    rows = np.arange(codes.size)
+    target = np.eye(codes.max() + 1)[codes] if codes.max() > 1 else (2.0 * codes - 1)[:, None]
+    settings = replace(settings, regression=False)
+    return views, LabeledRows(rows, target, np.ones(codes.size), codes), settings
+
+
+def _predict(model, views):
+    return sum(
+        fit.predict(view.atoms.straight, view.atoms.curved)
+        for fit, view in zip(model.fits, views, strict=True)
+    )
+
+
+def test_the_average_is_the_weighted_sum_of_the_members(problem):
+    """Few labels: no folds, the weights are the prior ones and every scale is one."""
+    views, labeled, settings, _f = problem
+    few = LabeledRows(labeled.rows[:5], labeled.target[:5], labeled.weights[:5])
+    model = average_members(views, few, settings, OPTIONS, seed=3)
+    assert model.held_out is None
+    members = fit_members(
+        views,
+        few.rows,
+        few.target,
+        few.weights,
+        settings,
+        steps=OPTIONS.steps,
+        n_starts=3,
+        rng=np.random.default_rng([3, 1]),
+    )
+    assert model.names == [member.name for member in members]
+    by_hand = sum(
+        weight * m.fit.predict(views[m.view].atoms.straight, views[m.view].atoms.curved)
+        for weight, m in zip(model.weights, members, strict=True)
+    )
+    np.testing.assert_allclose(_predict(model, views), by_hand, atol=1e-10)
+
+
+def test_weights_are_shares_and_probabilities_are_probabilities(problem):
+    views, labeled, settings, f = problem
+    model = average_members(views, labeled, settings, OPTIONS, seed=0)
+    assert model.weights.sum() == pytest.approx(1.0)
+    assert (model.weights > 0.0).all()
+    assert ((model.probabilities >= 0.0) & (model.probabilities <= 1.0)).all()
+    assert (model.probabilities[:2] > model.probabilities[2:].max()).all()
+    assert model.held_out.shape == labeled.target.shape
+    assert model.path.shape == (OPTIONS.steps, 2)
+    assert np.corrcoef(_predict(model, views)[30:, 0], f[30:])[0, 1] > 0.8
+
+
+def test_held_out_predictions_do_not_know_the_label(problem):
+    """Another label in one row leaves that row's own held-out members as they were."""
+    views, labeled, settings, _ = problem
+    one, two = _Store(), _Store()
+    changed = labeled.target.copy()
+    changed[0] += 5.0
+    average_members(views, labeled, settings, OPTIONS, seed=0, store=one)
+    other = LabeledRows(labeled.rows, changed, labeled.weights)
+    average_members(views, other, settings, OPTIONS, seed=0, store=two)
+    same = [
+        name
+        for name in one.units
+        if name != "full" and np.array_equal(one.units[name]["values"], two.units[name]["values"])
+    ]
+    assert len(same) == 1  # the fold that row 0 is held out in
+
+
+def test_finished_units_are_used_and_the_bits_stay(problem):
+    views, labeled, settings, _ = problem
+    whole = average_members(views, labeled, settings, OPTIONS, seed=0)
+    store = _Store()
+    average_members(views, labeled, settings, OPTIONS, seed=0, store=store)
+    assert set(store.units) == {"fold0", "fold1", "fold2", "fold3", "full"}
+    for kept in (["fold2"], ["fold0", "fold3"], list(store.units)):
+        part = _Store({name: store.units[name] for name in kept})
+        calls = []
+        resumed = average_members(
+            views,
+            labeled,
+            settings,
+            OPTIONS,
+            seed=0,
+            store=part,
+            on_unit=lambda done, total: calls.append((done, total)),  # noqa: B023
+        )
+        assert set(part.put_names) == set(store.units) - set(kept)
+        np.testing.assert_array_equal(_predict(resumed, views), _predict(whole, views))
+        np.testing.assert_array_equal(resumed.probabilities, whole.probabilities)
+        assert calls[-1] == (5, 5)
+
+
+@pytest.mark.parametrize("counts", [(6, 6), (2, 20), (3, 4, 9)])
+def test_every_fold_of_classes_leaves_every_class_to_learn_from(problem, counts):
+    codes = np.repeat(np.arange(len(counts)), counts)
+    codes = np.random.default_rng(0).permutation(codes)
+    views, labeled, settings = _classes(problem, codes)
+    store = _Store()
+    model = average_members(views, labeled, settings, OPTIONS, seed=0, store=store)
+    folds = [name for name in store.units if name != "full"]
+    assert len(folds) == min(4, min(counts))
+    assert np.isfinite(model.held_out).all()
+    assert np.isfinite(_predict(model, views)).all()
+
+
+def test_a_class_with_one_label_cannot_be_held_back(problem):
+    views, labeled, settings = _classes(problem, np.array([0, 0, 0, 1, 0, 0]))
+    assert average_members(views, labeled, settings, OPTIONS, seed=0).held_out is None
+
+
+def test_junk_members_lose_their_weight(problem):
+    """With pure-noise labels beside strong ones, held-out scores follow what predicts."""
+    views, _labeled, settings, f = problem
+    rows = np.arange(60)
+    strong = LabeledRows(rows, f[rows, None], np.ones(60))
+    model = average_members(views, strong, settings, OPTIONS, seed=0)
+    residual = np.mean((model.held_out[:, 0] - f[rows]) ** 2)
+    assert residual < 0.35  # the target has unit variance
+    junk = LabeledRows(rows, np.random.default_rng(5).normal(size=(60, 1)), np.ones(60))
+    nothing = average_members(views, junk, settings, OPTIONS, seed=0)
+    assert np.var(_predict(nothing, views)) < 0.5 * np.var(junk.target)

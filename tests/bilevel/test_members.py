@@ -1,0 +1,161 @@
+"""The members of the average: each one against what it is meant to be."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from s2mam.bilevel.members import MemberSettings, fit_members
+from s2mam.bilevel.views import CLIP, build_view, clip_numeric
+from s2mam.graphs import build_graph
+from s2mam.masks.posterior import size_prior
+
+
+def _settings(view, p, *, graph=True, regression=True, budget=None):
+    column_graph = None
+    if graph:
+        column_graph = build_graph(view.table, kind="neighbors", n_neighbors=8, warn=False)
+    return MemberSettings(size_prior(p, budget), np.zeros(p), np.ones(p), column_graph, regression)
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(90, 5))
+    f = 1.5 * Z[:, 0] + np.sin(2 * Z[:, 1])
+    views = [build_view(Z, ("numeric",) * 5), build_view(np.tanh(Z), ("numeric",) * 5)]
+    return Z, (f - f.mean()) / f.std(), views
+
+
+def _fit(data, *, seed=0, rows=40, graph=True, weights=None, steps=30):
+    _, f, views = data
+    chosen = np.arange(rows)
+    return fit_members(
+        views,
+        chosen,
+        f[chosen, None],
+        np.ones(rows) if weights is None else weights,
+        _settings(views[0], 5, graph=graph),
+        steps=steps,
+        n_starts=2,
+        rng=np.random.default_rng(seed),
+    )
+
+
+def test_every_kind_of_member_predicts(data):
+    _, f, views = data
+    members = _fit(data)
+    names = [member.name for member in members]
+    assert set(names) == {"masks", "relevance", "graph"}
+    assert {member.view for member in members} == {0, 1}
+    for member in members:
+        atoms = views[member.view].atoms
+        values = member.fit.predict(atoms.straight, atoms.curved)[:, 0]
+        assert np.corrcoef(values[40:], f[40:])[0, 1] > 0.8, member.name
+
+
+def test_masks_find_the_columns(data):
+    for member in _fit(data, steps=60):
+        if member.name == "masks":
+            assert (member.probabilities[:2] > 0.95).all()
+            assert (member.probabilities[2:] < 0.5).all()
+            assert member.path.shape == (60, 2)
+        else:
+            assert member.probabilities is None
+
+
+def test_no_graph_no_graph_members(data):
+    assert "graph" not in {member.name for member in _fit(data, graph=False)}
+
+
+def test_the_graph_reads_the_unlabelled_rows(data):
+    """Two clusters and one label each: members without the graph see two rows only."""
+    rng = np.random.default_rng(1)
+    side = np.repeat([-1.0, 1.0], 40)
+    Z = 0.3 * rng.normal(size=(80, 2)) + np.column_stack([side, 0 * side])
+    view = build_view(Z, ("numeric",) * 2)
+    members = fit_members(
+        [view],
+        np.array([0, 40]),
+        np.array([[-1.0], [1.0]]),
+        np.ones(2),
+        _settings(view, 2, regression=False),
+        steps=10,
+        n_starts=1,
+        rng=np.random.default_rng(0),
+    )
+    graph = [member for member in members if member.name == "graph"]
+    for member in graph:
+        values = member.fit.predict(view.atoms.straight, view.atoms.curved)[:, 0]
+        assert (np.sign(values) == side).mean() > 0.97
+
+
+def test_members_do_not_depend_on_the_order_of_the_labelled_rows(data):
+    _, f, views = data
+    order = np.random.default_rng(3).permutation(40)
+    settings = _settings(views[0], 5)
+    runs = [
+        fit_members(
+            views,
+            rows,
+            f[rows, None],
+            np.ones(40),
+            settings,
+            steps=20,
+            n_starts=1,
+            rng=np.random.default_rng(0),
+        )
+        for rows in (np.arange(40), order)
+    ]
+    for one, two in zip(*runs, strict=True):
+        np.testing.assert_allclose(one.fit.straight, two.fit.straight, atol=1e-6)
+
+
+def test_scale_of_the_target_is_the_scale_of_the_members(data):
+    _, f, views = data
+    rows = np.arange(40)
+    runs = [
+        fit_members(
+            views,
+            rows,
+            factor * f[rows, None],
+            np.ones(40),
+            _settings(views[0], 5),
+            steps=20,
+            n_starts=1,
+            rng=np.random.default_rng(0),
+        )
+        for factor in (1.0, 1000.0)
+    ]
+    for one, two in zip(*runs, strict=True):
+        np.testing.assert_allclose(1000 * one.fit.straight, two.fit.straight, rtol=1e-5, atol=1e-3)
+
+
+def test_very_many_columns_are_screened():
+    rng = np.random.default_rng(0)
+    p = 430
+    Z = rng.normal(size=(50, p))
+    target = (2 * Z[:, 7] + 0.1 * rng.normal(size=50))[:, None]
+    view = build_view(Z, ("numeric",) * p)
+    member = fit_members(
+        [view],
+        np.arange(50),
+        target,
+        np.ones(50),
+        _settings(view, p, graph=False),
+        steps=3,
+        n_starts=1,
+        rng=np.random.default_rng(0),
+    )[0]
+    assert member.probabilities.shape == (p,)
+    assert np.argmax(member.probabilities) == 7
+    out = np.flatnonzero(~member.fit.straight.any(axis=1) & ~member.fit.curved.any(axis=(1, 2)))
+    assert out.size >= 30
+
+
+def test_clipping_leaves_codes_and_missing_values_alone():
+    Z = np.array([[9.0, 9.0], [-9.0, 0.0], [np.nan, np.nan], [0.5, 12.0]])
+    clipped = clip_numeric(Z, ("numeric", "categorical"))
+    np.testing.assert_array_equal(clipped[:, 0], [CLIP, -CLIP, np.nan, 0.5])
+    np.testing.assert_array_equal(clipped[:, 1], Z[:, 1])
+    assert Z[0, 0] == 9.0
