@@ -67,7 +67,7 @@ class AdditiveEstimator(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def intercept_(self) -> float | FloatArray:
-        """Decision where all contributions are zero: the mean over the training rows."""
+        """Decision where all contributions are zero (the mean over the rows, but for PAPER)."""
         check_is_fitted(self, "_model")
         intercept = self._model.intercept
         return float(intercept[0]) if intercept.size == 1 else intercept

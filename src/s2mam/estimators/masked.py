@@ -259,6 +259,11 @@ class MaskedEstimator(AdditiveEstimator):
     def _open_checkpoint(self, rows: TrainingRows, seed: int) -> Checkpoint | None:
         if self.checkpoint is None:
             return None
+        if self.random_state is None:
+            raise InvalidInputError(
+                "checkpoint needs a random_state: without one a restarted fit is another fit; pass "
+                "a whole number."
+            )
         ignored = ("callbacks", "checkpoint", "n_jobs", "verbose", "random_state")
         parameters = {k: repr(v) for k, v in self.get_params().items() if k not in ignored}
         mark = fingerprint(

@@ -23,8 +23,8 @@ __all__ = ["MaskAverage", "average_masks", "size_prior"]
 _HYPER_RATE = 2.0
 # A state that is left more slowly than this is never left.
 _SLOWEST = 1e-12
-# States with a smaller share of the time do not enter the averaged function.
-_NEGLIGIBLE = 1e-4
+# The longest visited states that make up this share of the time enter the averaged function.
+_SHARE = 0.999
 
 
 @dataclass(frozen=True)
@@ -166,10 +166,12 @@ def _average_fit(
     states: dict[tuple[bytes, Hyper], BoolArray],
     total: float,
 ) -> AtomFit:
-    kept = {key: time for key, time in visits.items() if time > _NEGLIGIBLE * total}
-    scale = 1.0 / sum(kept.values())
+    longest = sorted(visits.items(), key=lambda item: -item[1])
+    reached = np.cumsum([time for _, time in longest])
+    kept = longest[: int(np.searchsorted(reached, _SHARE * total)) + 1]
+    scale = 1.0 / sum(time for _, time in kept)
     average: AtomFit | None = None
-    for key, time in kept.items():
+    for key, time in kept:
         part = posterior.fit(states[key], key[1]).scaled(time * scale)
         average = part if average is None else average.plus(part)
     assert average is not None  # the state after the burn-in is always kept
