@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
@@ -77,12 +78,13 @@ class _LabeledRowSplitter(BaseCrossValidator):  # type: ignore[misc]
             )
         return read_target(y, self.unlabeled, self.task)
 
+    @abstractmethod
     def _effective_splits(self, target: LabeledTarget) -> int:
-        raise NotImplementedError
+        """Number of splits that the labels allow."""
 
+    @abstractmethod
     def _test_parts(self, target: LabeledTarget, n_splits: int) -> Iterator[IntArray]:
         """Positions among the labelled rows that each split tests on."""
-        raise NotImplementedError
 
     def _iter_test_indices(
         self, X: Any = None, y: Any = None, groups: Any = None
