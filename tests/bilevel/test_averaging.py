@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from s2mam.bilevel.averaging import AverageOptions, LabeledRows, average_members
-from s2mam.bilevel.members import MemberSettings, fit_members
+from s2mam.bilevel.mask_member import MaskSettings
+from s2mam.bilevel.members import MemberSettings, fit_members, search_masks
 from s2mam.bilevel.views import build_view
 from s2mam.graphs import build_graph
 from s2mam.masks.posterior import size_prior
@@ -39,7 +40,7 @@ def problem():
     f = (f - f.mean()) / f.std()
     views = [build_view(Z, ("numeric",) * 4), build_view(np.tanh(Z), ("numeric",) * 4)]
     graph = build_graph(Z, kind="neighbors", n_neighbors=8, warn=False)
-    settings = MemberSettings(size_prior(4), np.zeros(4), np.ones(4), graph, True)
+    settings = MemberSettings(MaskSettings(size_prior(4), np.zeros(4), np.ones(4)), graph, True)
     rows = np.arange(30)
     return views, LabeledRows(rows, f[rows, None], np.ones(30)), settings, f
 
@@ -65,15 +66,10 @@ def test_the_average_is_the_weighted_sum_of_the_members(problem):
     few = LabeledRows(labeled.rows[:5], labeled.target[:5], labeled.weights[:5])
     model = average_members(views, few, settings, OPTIONS, seed=3)
     assert model.held_out is None
+    known = (views, few.rows, few.target, few.weights, settings)
+    pool = search_masks(*known, n_starts=4, rng=np.random.default_rng([3, 1, 0]))
     members = fit_members(
-        views,
-        few.rows,
-        few.target,
-        few.weights,
-        settings,
-        steps=OPTIONS.steps,
-        n_starts=3,
-        rng=np.random.default_rng([3, 1]),
+        *known, pool=pool, steps=OPTIONS.steps, rng=np.random.default_rng([3, 2, 0])
     )
     assert model.names == [member.name for member in members]
     by_hand = sum(
@@ -91,25 +87,51 @@ def test_weights_are_shares_and_probabilities_are_probabilities(problem):
     assert ((model.probabilities >= 0.0) & (model.probabilities <= 1.0)).all()
     assert (model.probabilities[:2] > model.probabilities[2:].max()).all()
     assert model.held_out.shape == labeled.target.shape
-    assert model.path.shape == (OPTIONS.steps, 2)
+    assert model.path.shape[1] == 2
+    assert np.isfinite(model.path).all()
     assert np.corrcoef(_predict(model, views)[30:, 0], f[30:])[0, 1] > 0.8
 
 
-def test_held_out_predictions_do_not_know_the_label(problem):
-    """Another label in one row leaves that row's own held-out members as they were."""
-    views, labeled, settings, _ = problem
-    one, two = _Store(), _Store()
+def _held_out_changes(views, labeled, settings):
+    """Per fold, which members' predictions change when the label of row 0 does."""
     changed = labeled.target.copy()
-    changed[0] += 5.0
-    average_members(views, labeled, settings, OPTIONS, seed=0, store=one)
-    other = LabeledRows(labeled.rows, changed, labeled.weights)
-    average_members(views, other, settings, OPTIONS, seed=0, store=two)
-    same = [
-        name
-        for name in one.units
-        if name != "full" and np.array_equal(one.units[name]["values"], two.units[name]["values"])
+    changed[0] = -changed[0]
+    stores = _Store(), _Store()
+    for store, target in zip(stores, (labeled.target, changed), strict=True):
+        rows = LabeledRows(labeled.rows, target, labeled.weights, labeled.codes)
+        average_members(views, rows, settings, OPTIONS, seed=0, store=store)
+    one, two = ([store.units[f"fold{f}"]["values"] for f in range(4)] for store in stores)
+    return np.array(
+        [
+            [not np.array_equal(a, b) for a, b in zip(*pair, strict=True)]
+            for pair in zip(one, two, strict=True)
+        ]
+    )
+
+
+def test_held_out_predictions_do_not_know_the_label(problem):
+    """Another label in one row leaves that row's own held-out members as they were.
+
+    Only the search for masks looks at all numbers; relevance and graph members never do.
+    """
+    views, labeled, settings, _ = problem
+    changes = _held_out_changes(views, labeled, settings)
+    names = [
+        member == "masks"
+        for member in average_members(views, labeled, settings, OPTIONS, seed=0).names
     ]
-    assert len(same) == 1  # the fold that row 0 is held out in
+    others = changes[:, ~np.array(names)]
+    assert (~others).all(axis=1).sum() == 1  # the fold that row 0 is held out in
+    assert others.sum() == 3 * others.shape[1]
+
+
+def test_held_out_classes_are_unknown_to_the_masks_too(problem):
+    """With the number of columns given, nothing of a held-out class enters its fold."""
+    codes = np.arange(30) % 2
+    views, labeled, settings = _classes(problem, codes)
+    masks = replace(settings.masks, size=size_prior(4, 2), n_select=2)
+    changes = _held_out_changes(views, labeled, replace(settings, masks=masks))
+    assert (~changes).all(axis=1).sum() == 1
 
 
 def test_finished_units_are_used_and_the_bits_stay(problem):
@@ -117,8 +139,9 @@ def test_finished_units_are_used_and_the_bits_stay(problem):
     whole = average_members(views, labeled, settings, OPTIONS, seed=0)
     store = _Store()
     average_members(views, labeled, settings, OPTIONS, seed=0, store=store)
-    assert set(store.units) == {"fold0", "fold1", "fold2", "fold3", "full"}
-    for kept in (["fold2"], ["fold0", "fold3"], list(store.units)):
+    names = {f"fold{f}" for f in range(4)} | {f"search{f}" for f in range(5)} | {"full0"}
+    assert set(store.units) == names
+    for kept in (["search2"], ["search0", "fold3", "full0"], list(store.units)):
         part = _Store({name: store.units[name] for name in kept})
         calls = []
         resumed = average_members(
@@ -133,7 +156,7 @@ def test_finished_units_are_used_and_the_bits_stay(problem):
         assert set(part.put_names) == set(store.units) - set(kept)
         np.testing.assert_array_equal(_predict(resumed, views), _predict(whole, views))
         np.testing.assert_array_equal(resumed.probabilities, whole.probabilities)
-        assert calls[-1] == (5, 5)
+        assert calls[-1] == (10, 10)
 
 
 @pytest.mark.parametrize("counts", [(6, 6), (2, 20), (3, 4, 9)])
@@ -143,7 +166,7 @@ def test_every_fold_of_classes_leaves_every_class_to_learn_from(problem, counts)
     views, labeled, settings = _classes(problem, codes)
     store = _Store()
     model = average_members(views, labeled, settings, OPTIONS, seed=0, store=store)
-    folds = [name for name in store.units if name != "full"]
+    folds = [name for name in store.units if name.startswith("fold")]
     assert len(folds) == min(4, min(counts))
     assert np.isfinite(model.held_out).all()
     assert np.isfinite(_predict(model, views)).all()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from s2mam.bilevel.members import MemberSettings, fit_members
+from s2mam.bilevel.mask_member import MaskSettings
+from s2mam.bilevel.members import MemberSettings, fit_members, search_masks
 from s2mam.bilevel.views import CLIP, build_view, clip_numeric
 from s2mam.graphs import build_graph
 from s2mam.masks.posterior import size_prior
@@ -15,7 +16,14 @@ def _settings(view, p, *, graph=True, regression=True, budget=None):
     column_graph = None
     if graph:
         column_graph = build_graph(view.table, kind="neighbors", n_neighbors=8, warn=False)
-    return MemberSettings(size_prior(p, budget), np.zeros(p), np.ones(p), column_graph, regression)
+    masks = MaskSettings(size_prior(p, budget), np.zeros(p), np.ones(p), budget)
+    return MemberSettings(masks, column_graph, regression)
+
+
+def _search_and_fit(views, rows, target, weights, settings, *, steps, n_starts=1, seed=0):
+    rng = np.random.default_rng(seed)
+    pool = search_masks(views, rows, target, weights, settings, n_starts=n_starts, rng=rng)
+    return fit_members(views, rows, target, weights, settings, pool=pool, steps=steps, rng=rng)
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +38,7 @@ def data():
 def _fit(data, *, seed=0, rows=40, graph=True, weights=None, steps=30):
     _, f, views = data
     chosen = np.arange(rows)
-    return fit_members(
+    return _search_and_fit(
         views,
         chosen,
         f[chosen, None],
@@ -38,7 +46,7 @@ def _fit(data, *, seed=0, rows=40, graph=True, weights=None, steps=30):
         _settings(views[0], 5, graph=graph),
         steps=steps,
         n_starts=2,
-        rng=np.random.default_rng(seed),
+        seed=seed,
     )
 
 
@@ -74,7 +82,7 @@ def test_the_graph_reads_the_unlabelled_rows(data):
     side = np.repeat([-1.0, 1.0], 40)
     Z = 0.3 * rng.normal(size=(80, 2)) + np.column_stack([side, 0 * side])
     view = build_view(Z, ("numeric",) * 2)
-    members = fit_members(
+    members = _search_and_fit(
         [view],
         np.array([0, 40]),
         np.array([[-1.0], [1.0]]),
@@ -82,7 +90,6 @@ def test_the_graph_reads_the_unlabelled_rows(data):
         _settings(view, 2, regression=False),
         steps=10,
         n_starts=1,
-        rng=np.random.default_rng(0),
     )
     graph = [member for member in members if member.name == "graph"]
     for member in graph:
@@ -95,7 +102,7 @@ def test_members_do_not_depend_on_the_order_of_the_labelled_rows(data):
     order = np.random.default_rng(3).permutation(40)
     settings = _settings(views[0], 5)
     runs = [
-        fit_members(
+        _search_and_fit(
             views,
             rows,
             f[rows, None],
@@ -103,7 +110,6 @@ def test_members_do_not_depend_on_the_order_of_the_labelled_rows(data):
             settings,
             steps=20,
             n_starts=1,
-            rng=np.random.default_rng(0),
         )
         for rows in (np.arange(40), order)
     ]
@@ -115,7 +121,7 @@ def test_scale_of_the_target_is_the_scale_of_the_members(data):
     _, f, views = data
     rows = np.arange(40)
     runs = [
-        fit_members(
+        _search_and_fit(
             views,
             rows,
             factor * f[rows, None],
@@ -123,7 +129,6 @@ def test_scale_of_the_target_is_the_scale_of_the_members(data):
             _settings(views[0], 5),
             steps=20,
             n_starts=1,
-            rng=np.random.default_rng(0),
         )
         for factor in (1.0, 1000.0)
     ]
@@ -137,7 +142,7 @@ def test_very_many_columns_are_screened():
     Z = rng.normal(size=(50, p))
     target = (2 * Z[:, 7] + 0.1 * rng.normal(size=50))[:, None]
     view = build_view(Z, ("numeric",) * p)
-    member = fit_members(
+    member = _search_and_fit(
         [view],
         np.arange(50),
         target,
@@ -145,7 +150,6 @@ def test_very_many_columns_are_screened():
         _settings(view, p, graph=False),
         steps=3,
         n_starts=1,
-        rng=np.random.default_rng(0),
     )[0]
     assert member.probabilities.shape == (p,)
     assert np.argmax(member.probabilities) == 7

@@ -11,6 +11,7 @@ import pytest
 from s2mam.masks.labeled_atoms import labeled_atoms
 from s2mam.masks.posterior import average_masks, size_prior
 from s2mam.masks.posterior_evidence import MaskPosterior, MaskPrior, column_codes
+from s2mam.masks.posterior_start import Mode, best_modes
 
 
 def _posterior(seed, *, amplitudes=(0.5,), curve_shares=(0.3,), signal=0.6, p=3, rows=15):
@@ -41,7 +42,8 @@ def _enumerate(posterior):
 def _run(posterior, steps, seed=0):
     mask = np.zeros(2 * posterior.atoms.n_columns, dtype=bool)
     rng = np.random.default_rng(seed)
-    return average_masks(posterior, mask, (0, 0), steps=steps, burn_in=steps // 20, rng=rng)
+    start = Mode(mask, (0, 0), posterior.value(mask, (0, 0)))
+    return average_masks(posterior, [start], steps=steps, burn_in=steps // 20, rng=rng)
 
 
 @pytest.mark.parametrize("seed", [1, 3])
@@ -134,11 +136,36 @@ def test_a_run_that_has_nowhere_to_go_stays():
         atoms, MaskPrior(size_prior(1), np.zeros(1)), np.array([1.0]), np.array([1.0])
     )
     start = np.ones(2, dtype=bool)
-    average = average_masks(
-        posterior, start, (0, 0), steps=10, burn_in=2, rng=np.random.default_rng(0)
-    )
+    mode = Mode(start, (0, 0), posterior.value(start, (0, 0)))
+    average = average_masks(posterior, [mode], steps=10, burn_in=2, rng=np.random.default_rng(0))
     assert average.probabilities == pytest.approx(1.0)
     assert np.ptp(average.log_posterior) < 100.0
+
+
+def test_runs_from_several_modes_share_the_posterior():
+    """Two far starts, runs long enough to visit everything: the average is still the posterior."""
+    posterior = _posterior()
+    _, _, exact = _enumerate(posterior)
+    n = 2 * posterior.atoms.n_columns
+    starts = [
+        Mode(mask, (0, 0), posterior.value(mask, (0, 0)))
+        for mask in (np.zeros(n, dtype=bool), np.ones(n, dtype=bool))
+    ]
+    rng = np.random.default_rng(0)
+    average = average_masks(posterior, starts, steps=6000, burn_in=100, rng=rng)
+    np.testing.assert_allclose(average.probabilities, exact, atol=0.03)
+
+
+def test_a_run_in_a_hopeless_place_does_not_count():
+    """A run that stays where the posterior is negligible leaves the average as it was."""
+    posterior = _posterior(signal=8.0)
+    n = 2 * posterior.atoms.n_columns
+    best = best_modes(posterior, [(np.zeros(n, dtype=bool), (0, 0))], n_modes=1)
+    poor = Mode(np.zeros(n, dtype=bool), (0, 0), best[0].value - 60.0)
+    rng = np.random.default_rng(0)
+    alone = average_masks(posterior, best, steps=40, burn_in=1, rng=np.random.default_rng(0))
+    both = average_masks(posterior, [*best, poor], steps=80, burn_in=1, rng=rng)
+    np.testing.assert_allclose(both.probabilities, alone.probabilities, atol=0.02)
 
 
 @pytest.mark.parametrize("p", [1, 2, 7, 30])

@@ -9,7 +9,7 @@ from scipy.stats import multivariate_t
 from s2mam.masks.labeled_atoms import labeled_atoms
 from s2mam.masks.posterior import size_prior
 from s2mam.masks.posterior_evidence import MaskPosterior, MaskPrior, column_codes
-from s2mam.masks.posterior_start import climb, hyper_moves, start_state
+from s2mam.masks.posterior_start import best_modes, climb, find_modes, hyper_moves
 
 SHAPES = {0: 1.0, 1: 0.45, 2: 0.1, 3: 0.45}
 
@@ -197,7 +197,22 @@ def test_climb_ends_where_no_flip_and_no_swap_helps():
 def test_more_starts_are_never_worse():
     posterior, *_ = _posterior(rows=25, p=6, rank=2, seed=3)
     values = []
-    for n_starts in (1, 2, 3):
-        mask, hyper = start_state(posterior, np.ones(6), n_starts=n_starts)
-        values.append(posterior.value(mask, hyper))
-    assert values[0] <= values[1] + 1e-12 <= values[2] + 2e-12
+    for n_starts in (1, 2, 3, 4):
+        modes = find_modes(posterior, np.ones(6), n_starts=n_starts)
+        values.append(modes[0].value)
+        for mode in modes:
+            assert mode.value == pytest.approx(posterior.value(mode.mask, mode.hyper), abs=1e-7)
+            assert posterior.flip_gains(mode.mask, mode.hyper).max() < 1e-7
+    assert (np.diff(values) >= -1e-12).all()
+
+
+def test_the_best_candidates_are_climbed():
+    """No swap improves a mode, and a candidate that is a mode already is returned as it is."""
+    posterior, *_ = _posterior(rows=25, p=6, rank=2, seed=3)
+    candidates = [(np.arange(12) == j, (5, 2)) for j in range(12)]
+    modes = best_modes(posterior, candidates, n_modes=4)
+    assert 1 <= len(modes) <= 4
+    assert len({mode.mask.tobytes() for mode in modes}) == len(modes)
+    assert [mode.value for mode in modes] == sorted((mode.value for mode in modes), reverse=True)
+    again = best_modes(posterior, [(modes[0].mask, modes[0].hyper)], n_modes=3)
+    np.testing.assert_array_equal(again[0].mask, modes[0].mask)

@@ -14,17 +14,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from s2mam._typing import FloatArray, IntArray
+from s2mam.bilevel.mask_member import MaskSettings, StartMask, find_masks, sample_masks
 from s2mam.bilevel.views import View
 from s2mam.graphs.build import build_graph
 from s2mam.graphs.laplacian import Laplacian
 from s2mam.graphs.propagation import propagate
 from s2mam.masks.labeled_atoms import AtomFit, LabeledAtoms, labeled_atoms
-from s2mam.masks.posterior import average_masks
-from s2mam.masks.posterior_evidence import MaskPosterior, MaskPrior
-from s2mam.masks.posterior_start import start_state
 from s2mam.masks.relevance import relevance_path
 
-__all__ = ["MemberFit", "MemberSettings", "fit_members"]
+__all__ = ["MemberFit", "MemberSettings", "fit_members", "search_masks"]
 
 # (noise, steps) of the relevance members: strong and weak signals, dense and sparser masks.
 RELEVANCE = ((0.3, 1), (0.3, 4), (2.0, 1), (2.0, 4))
@@ -35,8 +33,6 @@ _PRIOR_STRENGTH = (1.0, 0.3)
 _GRAPH_NOISE, _GRAPH_STEPS = 2.0, 1
 # Ridge of the refit to all rows, as a share of the mean eigenvalue.
 _REFIT_RIDGE = 0.02
-# Columns beyond this many are screened by relevance before masks are sampled.
-_MAX_SAMPLED = 400
 # Masks and relevance are learned from at most so many labelled rows (their cost is cubic); the
 # graph members refit the function to all of them.
 _MAX_LABELED = 600
@@ -50,12 +46,8 @@ class MemberSettings:
 
     Attributes
     ----------
-    size : (p + 1,) array
-        Log-prior of a mask by size.
-    odds : (p,) array
-        Prior log-odds of the columns.
-    weights : (p,) array
-        Prior weight of the columns in the relevance members.
+    masks : MaskSettings
+        Prior of masks and columns.
     column_graph : Laplacian or None
         Graph over all rows from the columns; None switches both graph members off.
     regression : bool
@@ -64,17 +56,17 @@ class MemberSettings:
         Of the graphs and the spreading.
     """
 
-    size: FloatArray
-    odds: FloatArray
-    weights: FloatArray
+    masks: MaskSettings
     column_graph: Laplacian | None
     regression: bool
     n_neighbors: int = 10
     alpha: float = 0.95
 
-    def softened(self, strength: float) -> MemberSettings:
-        """The same with a weaker prior of the columns."""
-        return replace(self, odds=strength * self.odds, weights=self.weights**strength)
+    def prior(self, view: int) -> MaskSettings:
+        """Prior of the columns as one view believes it."""
+        strength = _PRIOR_STRENGTH[min(view, 1)]
+        masks = self.masks
+        return replace(masks, odds=strength * masks.odds, weights=masks.weights**strength)
 
 
 @dataclass(frozen=True)
@@ -93,6 +85,8 @@ class MemberFit:
         Mask probabilities, for "masks".
     path : (steps, 2) array or None
         Log-posterior and size along the run, for "masks".
+    evidence : float
+        Log-evidence of the masks, for "masks"; else zero.
     """
 
     name: str
@@ -100,6 +94,39 @@ class MemberFit:
     fit: AtomFit
     probabilities: FloatArray | None = None
     path: FloatArray | None = None
+    evidence: float = 0.0
+
+
+def search_masks(
+    views: Sequence[View],
+    rows: IntArray,
+    target: FloatArray,
+    weights: FloatArray,
+    settings: MemberSettings,
+    *,
+    n_starts: int,
+    rng: np.random.Generator,
+) -> list[StartMask]:
+    """Modes of the mask posterior given the labelled rows, in all views.
+
+    Parameters
+    ----------
+    views, rows, target, weights, settings, rng
+        As in `fit_members`.
+    n_starts : int
+        Starts of the search per view.
+
+    Returns
+    -------
+    list of StartMask
+    """
+    few = _thin(rows.size, rng)
+    found: list[StartMask] = []
+    for index, view in enumerate(views):
+        straight, curved = view.atoms.straight, view.atoms.curved
+        atoms = labeled_atoms(straight, curved, rows[few], target[few], weights[few])
+        found.extend(find_masks(atoms, settings.prior(index), n_starts=n_starts))
+    return found
 
 
 def fit_members(
@@ -109,8 +136,8 @@ def fit_members(
     weights: FloatArray,
     settings: MemberSettings,
     *,
+    pool: Sequence[StartMask],
     steps: int,
-    n_starts: int,
     rng: np.random.Generator,
 ) -> list[MemberFit]:
     """Fit every member to the given labelled rows.
@@ -127,10 +154,10 @@ def fit_members(
         Their weights, as numbers of copies.
     settings : MemberSettings
         Priors and graphs.
+    pool : sequence of StartMask
+        Masks the sampler may start from, see `search_masks`.
     steps : int
         Jumps of the mask sampler per view.
-    n_starts : int
-        Starts of the mask sampler per view; the best one is used.
     rng : Generator
         Source of all randomness.
 
@@ -142,42 +169,21 @@ def fit_members(
     members: list[MemberFit] = []
     few = _thin(rows.size, rng)
     for index, view in enumerate(views):
-        prior = settings.softened(_PRIOR_STRENGTH[min(index, 1)])
+        prior = settings.prior(index)
         straight, curved = view.atoms.straight, view.atoms.curved
         atoms = labeled_atoms(straight, curved, rows[few], target[few], weights[few])
-        members.append(_masks_member(atoms, index, prior, steps, n_starts, rng))
+        average = sample_masks(atoms, prior, pool, steps=steps, rng=rng)
+        path = np.column_stack([average.log_posterior, average.size])
+        members.append(
+            MemberFit("masks", index, average.fit, average.probabilities, path, average.evidence)
+        )
         members.extend(_relevance_members(atoms, index, prior))
     if settings.column_graph is not None:
         members.extend(_graph_members(views[0], rows, target, weights, settings, rng))
     return members
 
 
-def _masks_member(
-    atoms: LabeledAtoms,
-    index: int,
-    settings: MemberSettings,
-    steps: int,
-    n_starts: int,
-    rng: np.random.Generator,
-) -> MemberFit:
-    p = atoms.n_columns
-    kept = _screen(atoms, settings.weights) if p > _MAX_SAMPLED else np.arange(p)
-    small = _take_columns(atoms, kept)
-    prior = MaskPrior(settings.size[: kept.size + 1], settings.odds[kept])
-    posterior = MaskPosterior(small, prior)
-    mask, hyper = start_state(posterior, settings.weights[kept], n_starts=n_starts)
-    average = average_masks(posterior, mask, hyper, steps=steps, burn_in=steps // 5, rng=rng)
-    # A column that was screened out is less likely than any that was not, but not impossible.
-    probabilities = np.full(p, 0.1 * float(average.probabilities.min()))
-    probabilities[kept] = average.probabilities
-    fit = _spread_columns(average.fit, kept, p)
-    path = np.column_stack([average.log_posterior, average.size])
-    return MemberFit("masks", index, fit, probabilities, path)
-
-
-def _relevance_members(
-    atoms: LabeledAtoms, index: int, settings: MemberSettings
-) -> list[MemberFit]:
+def _relevance_members(atoms: LabeledAtoms, index: int, settings: MaskSettings) -> list[MemberFit]:
     members = []
     p = atoms.n_columns
     for noise in dict.fromkeys(noise for noise, _ in RELEVANCE):
@@ -202,7 +208,7 @@ def _graph_members(
     few = _thin(rows.size, rng)
     atoms = labeled_atoms(straight, curved, rows[few], target[few], weights[few])
     p = atoms.n_columns
-    path = relevance_path(atoms, settings.weights, noise=_GRAPH_NOISE, keep=[_GRAPH_STEPS])
+    path = relevance_path(atoms, settings.masks.weights, noise=_GRAPH_NOISE, keep=[_GRAPH_STEPS])
     relevance, dual = path[_GRAPH_STEPS]
     supervised = atoms.expand(relevance[:p], relevance[p:], dual)
     contributions = _contribution_sketch(view, supervised, rng)
@@ -295,36 +301,3 @@ def _thin(count: int, rng: np.random.Generator) -> IntArray:
     if count <= _MAX_LABELED:
         return np.arange(count)
     return np.sort(rng.choice(count, _MAX_LABELED, replace=False))
-
-
-def _screen(atoms: LabeledAtoms, weights: FloatArray) -> IntArray:
-    """Columns with the largest relevance after a few steps, in column order."""
-    p = atoms.n_columns
-    relevance, _ = relevance_path(atoms, weights, noise=_GRAPH_NOISE, keep=[2])[2]
-    order = np.argsort(-(relevance[:p] + relevance[p:]), kind="stable")
-    return np.sort(order[:_MAX_SAMPLED])
-
-
-def _take_columns(atoms: LabeledAtoms, kept: IntArray) -> LabeledAtoms:
-    if kept.size == atoms.n_columns:
-        return atoms
-    curved = atoms.curved[kept]
-    return LabeledAtoms(
-        straight=atoms.straight[:, kept],
-        curved=curved,
-        flat=np.ascontiguousarray(curved.transpose(1, 0, 2).reshape(atoms.target.shape[0], -1)),
-        target=atoms.target,
-        straight_mean=atoms.straight_mean[kept],
-        curved_mean=atoms.curved_mean[kept],
-        target_mean=atoms.target_mean,
-        freedom=atoms.freedom,
-    )
-
-
-def _spread_columns(fit: AtomFit, kept: IntArray, p: int) -> AtomFit:
-    if kept.size == p:
-        return fit
-    straight = np.zeros((p, fit.straight.shape[1]))
-    curved = np.zeros((p, *fit.curved.shape[1:]))
-    straight[kept], curved[kept] = fit.straight, fit.curved
-    return AtomFit(straight, curved, fit.intercept)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import log_softmax
+from scipy.special import log_softmax, softmax
 
 from s2mam._typing import FloatArray, IntArray
 
@@ -19,6 +19,8 @@ _BLIND_PRIOR = {"masks": 0.1, "relevance": 0.3, "graph": 0.6}
 # Power of the held-out likelihood: members are refitted on fewer labels and judged on few, so the
 # full likelihood would bet on one of them too early.
 _POWER_NUMBERS, _POWER_CLASSES = 0.3, 0.6
+# Power of the evidence between views of the same masks.
+_POWER_EVIDENCE = 0.3
 # Slope that turns scores into log-odds when labels do not tell: two classes, and more.
 _TYPICAL_SLOPE = (2.5, 5.0)
 # Rows' worth of trust in a member's own scale before it is corrected by held-out labels.
@@ -47,13 +49,16 @@ class LabeledRows:
     codes: IntArray | None = None
 
 
-def prior_weights(names: Sequence[str], *, blind: bool) -> FloatArray:
+def prior_weights(names: Sequence[str], evidence: FloatArray, *, blind: bool) -> FloatArray:
     """Weights of the members before any label was held back.
 
     Parameters
     ----------
     names : sequence of str
         Kinds of the members.
+    evidence : (m,) array
+        Log-evidence of each member, comparable among members of a kind only: a kind shares its
+        weight by a power of it.
     blind : bool
         No label can be held back at all.
 
@@ -62,7 +67,10 @@ def prior_weights(names: Sequence[str], *, blind: bool) -> FloatArray:
     (m,) array
     """
     shares = _BLIND_PRIOR if blind else _PRIOR
-    prior = np.array([shares[name] / names.count(name) for name in names])
+    kinds = np.array(names)
+    prior = np.empty(len(names))
+    for kind in set(names):
+        prior[kinds == kind] = shares[kind] * softmax(_POWER_EVIDENCE * evidence[kinds == kind])
     result: FloatArray = prior / prior.sum()
     return result
 

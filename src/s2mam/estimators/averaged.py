@@ -16,6 +16,7 @@ from s2mam.bilevel.averaging import (
     Store,
     average_members,
 )
+from s2mam.bilevel.mask_member import MaskSettings
 from s2mam.bilevel.members import MemberSettings
 from s2mam.bilevel.views import View, build_view
 from s2mam.estimators.calibration import calibrate
@@ -86,9 +87,7 @@ def fit_average(rows: TrainingRows, settings: AverageSettings) -> Fitted:
     target, center, spread = _targets(rows)
     odds, weights = _column_prior(dependence)
     members = MemberSettings(
-        size=size_prior(p, settings.budget),
-        odds=odds,
-        weights=weights,
+        masks=MaskSettings(size_prior(p, settings.budget), odds, weights, settings.budget),
         column_graph=_column_graph(views[0], dependence, rows, settings),
         regression=rows.classes is None,
     )

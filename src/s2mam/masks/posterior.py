@@ -7,17 +7,22 @@ Time averages are posterior averages; no proposal is ever wasted on a rejection.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
-from scipy.special import expit, gammaln
+from scipy.special import expit, gammaln, logsumexp
 
 from s2mam._typing import BoolArray, FloatArray
 from s2mam.masks.labeled_atoms import AtomFit
 from s2mam.masks.posterior_evidence import Hyper, MaskPosterior, column_codes
-from s2mam.masks.posterior_start import hyper_moves
+from s2mam.masks.posterior_start import Mode, hyper_moves
 
 __all__ = ["MaskAverage", "average_masks", "size_prior"]
+
+# Mask (as bytes), amplitude and curve share.
+_State: TypeAlias = tuple[bytes, Hyper]
 
 # Amplitude and curve share move among few values; their rates are raised so that they keep up.
 _HYPER_RATE = 2.0
@@ -29,7 +34,7 @@ _SHARE = 0.999
 
 @dataclass(frozen=True)
 class MaskAverage:
-    """Posterior averages of one run.
+    """Posterior averages of one or several runs.
 
     Attributes
     ----------
@@ -38,13 +43,17 @@ class MaskAverage:
     fit : AtomFit
         Average of the additive functions.
     log_posterior, size : (steps,) arrays
-        The path of the run.
+        The path of the runs.
+    evidence : float
+        Log of the posterior mass of all states that were visited, prior odds of single columns
+        left out: comparable between posteriors that differ in these odds or in the atoms.
     """
 
     probabilities: FloatArray
     fit: AtomFit
     log_posterior: FloatArray
     size: FloatArray
+    evidence: float
 
 
 def size_prior(p: int, n_select: int | None = None, *, strength: float = 3.0) -> FloatArray:
@@ -81,25 +90,28 @@ def size_prior(p: int, n_select: int | None = None, *, strength: float = 3.0) ->
 
 def average_masks(
     posterior: MaskPosterior,
-    mask: BoolArray,
-    hyper: Hyper,
+    modes: Sequence[Mode],
     *,
     steps: int,
     burn_in: int,
     rng: np.random.Generator,
 ) -> MaskAverage:
-    """Run the jump process and average.
+    """Run the jump process from each mode and average.
+
+    Within a run, states count with the time spent in them; a run counts with the posterior mass of
+    the states it visited (a state that several runs visited is shared among them), because no run
+    of affordable length travels between distant modes.
 
     Parameters
     ----------
     posterior : MaskPosterior
         The posterior.
-    mask, hyper
-        State to start from (see :func:`s2mam.masks.posterior_start.start_state`).
+    modes : sequence of Mode
+        Where the runs start (see :func:`s2mam.masks.posterior_start.find_modes`).
     steps : int
-        Number of jumps.
+        Number of jumps of all runs together.
     burn_in : int
-        Jumps that are not averaged.
+        Jumps of each run that are not averaged.
     rng : Generator
         Source of the jumps.
 
@@ -107,41 +119,122 @@ def average_masks(
     -------
     MaskAverage
     """
+    length = max(steps // len(modes), burn_in + 1)
+    known: dict[_State, _Neighbors] = {}
+    runs = [_run(posterior, mode, length, burn_in, rng, known) for mode in modes]
+    mass = _masses(runs)
+    shares = np.exp(mass - logsumexp(mass))
+    kept = shares > 1e-6
+    weighted = [(share, run) for share, run in zip(shares, runs, strict=True) if share > 1e-6]
+    visits: dict[_State, float] = {}
+    inside = np.zeros(posterior.atoms.n_columns)
+    for share, run in weighted:
+        inside += share * run.inside / shares[kept].sum()
+        for state, time in run.time.items():
+            visits[state] = visits.get(state, 0.0) + share * time
+    values = np.concatenate([run.path[:, 0] for run in runs])
+    sizes = np.concatenate([run.path[:, 1] for run in runs])
+    plain = {
+        state: value - _odds_of(posterior, state)
+        for run in runs
+        for state, value in run.value.items()
+    }
+    return MaskAverage(
+        np.clip(inside, 0.0, 1.0),
+        _average_fit(posterior, visits),
+        values,
+        sizes,
+        float(logsumexp(list(plain.values()))),
+    )
+
+
+@dataclass(frozen=True)
+class _Neighbors:
+    """Rates of all jumps out of a state, and what they gain."""
+
+    gains: FloatArray
+    moves: list[Hyper]
+    move_gains: FloatArray
+    rates: FloatArray
+
+
+@dataclass(frozen=True)
+class _Run:
+    """Time shares, log-posteriors and inclusion of one run of the jump process."""
+
+    time: dict[_State, float]
+    value: dict[_State, float]
+    inside: FloatArray
+    path: FloatArray
+
+
+def _run(
+    posterior: MaskPosterior,
+    mode: Mode,
+    steps: int,
+    burn_in: int,
+    rng: np.random.Generator,
+    known: dict[_State, _Neighbors],
+) -> _Run:
     p = posterior.atoms.n_columns
-    value = posterior.value(mask, hyper)
-    total = 0.0
-    inside = np.zeros(p)
-    visits: dict[tuple[bytes, Hyper], float] = {}
-    states: dict[tuple[bytes, Hyper], BoolArray] = {}
-    values, sizes = np.empty(steps), np.empty(steps)
+    mask, hyper, value = mode.mask, mode.hyper, mode.value
+    time: dict[_State, float] = {}
+    values: dict[_State, float] = {}
+    inside, path = np.zeros(p), np.empty((steps, 2))
     for step in range(steps):
-        gains = posterior.flip_gains(mask, hyper)
-        moves = hyper_moves(posterior, hyper)
-        move_gains = np.array([posterior.value(mask, move) - value for move in moves])
-        rates = np.concatenate([expit(gains), _HYPER_RATE * expit(move_gains)])
-        total_rate = float(rates.sum())
-        values[step] = value
-        sizes[step] = np.count_nonzero(column_codes(mask))
+        state = (mask.tobytes(), hyper)
+        if state not in known:
+            known[state] = _neighbors(posterior, mask, hyper, value)
+        near = known[state]
+        total_rate = float(near.rates.sum())
+        path[step] = value, np.count_nonzero(column_codes(mask))
+        values[state] = value
         if step >= burn_in:
             stay = 1.0 / max(total_rate, _SLOWEST)
-            total += stay
-            inside += stay * _conditional_inclusion(mask, gains)
-            key = (mask.tobytes(), hyper)
-            visits[key] = visits.get(key, 0.0) + stay
-            states[key] = mask
+            inside += stay * _conditional_inclusion(mask, near.gains)
+            time[state] = time.get(state, 0.0) + stay
         if total_rate < _SLOWEST:
             continue  # nowhere to go
-        choice = int(np.searchsorted(np.cumsum(rates), rng.random() * total_rate, side="right"))
-        choice = min(choice, rates.size - 1)
+        draw = rng.random() * total_rate
+        choice = int(np.searchsorted(np.cumsum(near.rates), draw, side="right"))
+        choice = min(choice, near.rates.size - 1)
         if choice < 2 * p:
             mask = mask.copy()
             mask[choice] = not mask[choice]
-            value += float(gains[choice])
+            value += float(near.gains[choice])
         else:
-            hyper = moves[choice - 2 * p]
-            value += float(move_gains[choice - 2 * p])
-    fit = _average_fit(posterior, visits, states, total)
-    return MaskAverage(np.clip(inside / total, 0.0, 1.0), fit, values, sizes)
+            hyper = near.moves[choice - 2 * p]
+            value += float(near.move_gains[choice - 2 * p])
+    total = sum(time.values())
+    shares = {state: stay / total for state, stay in time.items()}
+    return _Run(shares, values, inside / total, path)
+
+
+def _neighbors(posterior: MaskPosterior, mask: BoolArray, hyper: Hyper, value: float) -> _Neighbors:
+    gains = posterior.flip_gains(mask, hyper)
+    moves = hyper_moves(posterior, hyper)
+    move_gains = np.array([posterior.value(mask, move) - value for move in moves])
+    rates = np.concatenate([expit(gains), _HYPER_RATE * expit(move_gains)])
+    return _Neighbors(gains, moves, move_gains, rates)
+
+
+def _masses(runs: Sequence[_Run]) -> FloatArray:
+    """Log of the posterior mass each run visited; shared states are split evenly."""
+    visitors: dict[_State, int] = {}
+    for run in runs:
+        for state in run.value:
+            visitors[state] = visitors.get(state, 0) + 1
+    return np.array(
+        [
+            logsumexp([value - np.log(visitors[state]) for state, value in run.value.items()])
+            for run in runs
+        ]
+    )
+
+
+def _odds_of(posterior: MaskPosterior, state: _State) -> float:
+    codes = column_codes(np.frombuffer(state[0], dtype=bool))
+    return float(posterior.prior.odds[codes > 0].sum())
 
 
 def _conditional_inclusion(mask: BoolArray, gains: FloatArray) -> FloatArray:
@@ -160,19 +253,14 @@ def _conditional_inclusion(mask: BoolArray, gains: FloatArray) -> FloatArray:
     return result
 
 
-def _average_fit(
-    posterior: MaskPosterior,
-    visits: dict[tuple[bytes, Hyper], float],
-    states: dict[tuple[bytes, Hyper], BoolArray],
-    total: float,
-) -> AtomFit:
+def _average_fit(posterior: MaskPosterior, visits: dict[_State, float]) -> AtomFit:
     longest = sorted(visits.items(), key=lambda item: -item[1])
-    reached = np.cumsum([time for _, time in longest])
-    kept = longest[: int(np.searchsorted(reached, _SHARE * total)) + 1]
-    scale = 1.0 / sum(time for _, time in kept)
+    times = np.array([time for _, time in longest])
+    kept = int(np.searchsorted(np.cumsum(times), _SHARE * times.sum())) + 1
+    scale = 1.0 / float(times[:kept].sum())
     average: AtomFit | None = None
-    for key, time in kept:
-        part = posterior.fit(states[key], key[1]).scaled(time * scale)
+    for (mask, hyper), time in longest[:kept]:
+        part = posterior.fit(np.frombuffer(mask, dtype=bool), hyper).scaled(time * scale)
         average = part if average is None else average.plus(part)
     assert average is not None  # the state after the burn-in is always kept
     return average

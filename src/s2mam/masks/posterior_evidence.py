@@ -89,6 +89,8 @@ class MaskPosterior:
         self._usable = self.atoms.usable
         # Kernel matrices of the last mask: its neighbours in amplitude and share need them again.
         self._kernels: tuple[bytes, FloatArray, FloatArray] | None = None
+        # Climbs and runs that start in different places meet in the same states.
+        self._gains: dict[tuple[bytes, Hyper], FloatArray] = {}
 
     def covariance(self, mask: BoolArray, hyper: Hyper) -> FloatArray:
         """Covariance of the targets up to the overall scale."""
@@ -121,7 +123,13 @@ class MaskPosterior:
         )
 
     def flip_gains(self, mask: BoolArray, hyper: Hyper) -> FloatArray:
-        """Change of the log-posterior for each of the 2p flips."""
+        """Change of the log-posterior for each of the 2p flips (do not write to it)."""
+        state = (mask.tobytes(), hyper)
+        if state not in self._gains:
+            self._gains[state] = self._flip_gains(mask, hyper)
+        return self._gains[state]
+
+    def _flip_gains(self, mask: BoolArray, hyper: Hyper) -> FloatArray:
         atoms = self.atoms
         p, k = atoms.n_columns, atoms.target.shape[1]
         amplitude = float(self.amplitudes[hyper[0]])

@@ -6,23 +6,49 @@ columns to a mask that holds too little.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 
 from s2mam._typing import BoolArray, FloatArray
 from s2mam.masks.posterior_evidence import Hyper, MaskPosterior
 from s2mam.masks.relevance import relevance_path
 
-__all__ = ["climb", "hyper_moves", "start_state"]
+__all__ = ["Mode", "best_modes", "climb", "find_modes", "hyper_moves"]
 
 _NOISE, _STEPS = 0.1, 60
 # Gains below this are rounding.
 _GAIN = 1e-9
 
 
-def start_state(
-    posterior: MaskPosterior, prior_weights: FloatArray, *, n_starts: int = 3
-) -> tuple[BoolArray, Hyper]:
-    """Best of a few climbed starts.
+@dataclass(frozen=True)
+class Mode:
+    """A state that no flip improves.
+
+    Attributes
+    ----------
+    mask : (2p,) array of bool
+        The atoms that are on.
+    hyper : pair of int
+        Amplitude and curve share.
+    value : float
+        Log-posterior.
+    """
+
+    mask: BoolArray
+    hyper: Hyper
+    value: float
+
+
+def find_modes(
+    posterior: MaskPosterior,
+    prior_weights: FloatArray,
+    *,
+    n_starts: int = 4,
+    size: int | None = None,
+) -> list[Mode]:
+    """Climb by flips from a few different starts.
 
     Parameters
     ----------
@@ -31,34 +57,78 @@ def start_state(
     prior_weights : (p,) array
         Start of the relevance weights.
     n_starts : int
-        Number of starts, at most three: whole columns, single atoms, twice as many atoms.
+        Number of starts, at most four: whole columns, no columns, single atoms, twice as many
+        atoms.
+    size : int, optional
+        Columns to start from; by default one for every six labels, at most eight.
 
     Returns
     -------
-    mask : (2p,) array of bool
-    hyper : pair of int
+    list of Mode
+        Without repetitions, the best first.
     """
     atoms = posterior.atoms
     p, rows = atoms.n_columns, atoms.target.shape[0]
     weights, _ = relevance_path(atoms, prior_weights, noise=_NOISE, keep=[_STEPS])[_STEPS]
     usable = atoms.usable
-    size = int(np.clip(rows // 6, 1, 8))
+    size = int(np.clip(rows // 6, 1, 8)) if size is None else min(size, p)
     columns = np.argsort(-(weights[:p] + weights[p:]), kind="stable")[:size]
     order = np.argsort(-np.where(usable, weights, -1.0), kind="stable")
-    starts = [np.concatenate([columns, columns + p]), order[:size], order[: 2 * size]]
-    best: tuple[float, BoolArray, Hyper] | None = None
-    for chosen in starts[:n_starts]:
+    whole = np.concatenate([columns, columns + p])
+    starts = []
+    for chosen in [whole, order[:0], order[:size], order[: 2 * size]][:n_starts]:
         mask = np.zeros(2 * p, dtype=bool)
         mask[chosen] = usable[chosen]
-        mask, hyper, value = climb(posterior, mask, _best_amplitude(posterior, mask))
-        if best is None or value > best[0]:
-            best = (value, mask, hyper)
-    assert best is not None  # n_starts is at least one
-    return best[1], best[2]
+        starts.append((mask, _best_amplitude(posterior, mask)))
+    return _climb_all(posterior, starts, swaps=False)
+
+
+def best_modes(
+    posterior: MaskPosterior, candidates: Sequence[tuple[BoolArray, Hyper]], *, n_modes: int
+) -> list[Mode]:
+    """Climb from the most probable of many candidates, by flips and swaps.
+
+    Masks that were found elsewhere (in another view, from other labelled rows) are starts like any
+    other: which of them counts is decided by this posterior alone.
+
+    Parameters
+    ----------
+    posterior : MaskPosterior
+        The posterior.
+    candidates : sequence of (mask, hyper)
+        States to start from.
+    n_modes : int
+        Most modes to return, and most climbs.
+
+    Returns
+    -------
+    list of Mode
+        Without repetitions, the best first.
+    """
+    values = [posterior.value(mask, hyper) for mask, hyper in candidates]
+    order = np.argsort(-np.array(values), kind="stable")
+    return _climb_all(posterior, [candidates[i] for i in order[:n_modes]], swaps=True)
+
+
+def _climb_all(
+    posterior: MaskPosterior, starts: Sequence[tuple[BoolArray, Hyper]], *, swaps: bool
+) -> list[Mode]:
+    modes: dict[bytes, Mode] = {}
+    for mask, hyper in starts:
+        mode = Mode(*climb(posterior, mask, hyper, swaps=swaps))
+        known = modes.get(mode.mask.tobytes())
+        if known is None or mode.value > known.value:
+            modes[mode.mask.tobytes()] = mode
+    return sorted(modes.values(), key=lambda mode: -mode.value)
 
 
 def climb(
-    posterior: MaskPosterior, mask: BoolArray, hyper: Hyper, *, max_moves: int = 60
+    posterior: MaskPosterior,
+    mask: BoolArray,
+    hyper: Hyper,
+    *,
+    max_moves: int = 60,
+    swaps: bool = True,
 ) -> tuple[BoolArray, Hyper, float]:
     """Take the best flip, or the best swap when no flip helps, until nothing helps.
 
@@ -70,6 +140,8 @@ def climb(
         Where to start.
     max_moves : int
         Most moves.
+    swaps : bool
+        Whether to try swaps at all.
 
     Returns
     -------
@@ -88,7 +160,7 @@ def climb(
         if gains[best] > _GAIN:
             mask, value = _flipped(mask, best), value + float(gains[best])
         elif not moved:
-            swap = _best_swap(posterior, mask, hyper, gains)
+            swap = _best_swap(posterior, mask, hyper, gains) if swaps else None
             if swap is None:
                 break
             mask, value = swap[0], value + swap[1]
@@ -117,8 +189,8 @@ def _best_swap(
     for out in np.flatnonzero(mask):
         without = _flipped(mask, int(out))
         further = posterior.flip_gains(without, hyper)
-        further[out] = -np.inf
-        into = int(np.argmax(further))
+        into, second = np.argsort(-further, kind="stable")[:2]
+        into = int(second if into == out else into)
         gain = float(gains[out] + further[into])
         if gain > (_GAIN if best is None else best[1]):
             best = (_flipped(without, into), gain)
