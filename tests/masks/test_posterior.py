@@ -144,7 +144,7 @@ def test_a_run_that_has_nowhere_to_go_stays():
 
 def test_runs_from_several_modes_share_the_posterior():
     """Two far starts, runs long enough to visit everything: the average is still the posterior."""
-    posterior = _posterior()
+    posterior = _posterior(0)
     _, _, exact = _enumerate(posterior)
     n = 2 * posterior.atoms.n_columns
     starts = [
@@ -158,7 +158,7 @@ def test_runs_from_several_modes_share_the_posterior():
 
 def test_a_run_in_a_hopeless_place_does_not_count():
     """A run that stays where the posterior is negligible leaves the average as it was."""
-    posterior = _posterior(signal=8.0)
+    posterior = _posterior(0, signal=8.0)
     n = 2 * posterior.atoms.n_columns
     best = best_modes(posterior, [(np.zeros(n, dtype=bool), (0, 0))], n_modes=1)
     poor = Mode(np.zeros(n, dtype=bool), (0, 0), best[0].value - 60.0)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from s2mam._typing import AnyArray, BoolArray, FloatArray
 from s2mam.baselines.rows import BaselineRows, Encoder, signs
@@ -17,6 +18,12 @@ from s2mam.exceptions import InvalidInputError
 from s2mam.intake import read_classification_target, read_regression_target
 
 __all__ = ["Baseline", "BaselineClassifier", "BaselineRegressor", "ScalarClassifier"]
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """The BLAS of this process; looking for it takes longer than a small fit."""
+    return ThreadpoolController()
 
 
 class Baseline(BaseEstimator):  # type: ignore[misc]
@@ -81,7 +88,7 @@ class Baseline(BaseEstimator):  # type: ignore[misc]
             target=np.asarray(target.y),
             n_classes=self.classes_.size if classification else 0,
         )
-        with threadpool_limits(limits=1, user_api="blas"):
+        with _blas().limit(limits=1, user_api="blas"):
             self._learn(rows)
             scores = self._training_scores(rows)
         if self.selects_columns:
@@ -106,7 +113,7 @@ class Baseline(BaseEstimator):  # type: ignore[misc]
     def _score_rows(self, X: Any) -> FloatArray:
         check_is_fitted(self, "_encoder")
         table = self._encoder.transform(X, self)
-        with threadpool_limits(limits=1, user_api="blas"):
+        with _blas().limit(limits=1, user_api="blas"):
             return self._scores(table)
 
     def _answer(self, scores: FloatArray) -> AnyArray:

@@ -10,7 +10,25 @@ from s2mam.exceptions import InvalidInputError
 __all__ = ["all_baselines"]
 
 # Modules with baselines; each lists its public classes in __all__.
-_MODULES: tuple[str, ...] = ()
+_MODULES = (
+    "lasso",
+    "l1_svm",
+    "spam",
+    "csam",
+    "tspam",
+    "lap_rls",
+    "lap_svm",
+    "fme",
+    "rlsr",
+    "awssl",
+    "rgl",
+    "sale",
+    "rer",
+    "culp",
+    "coreg",
+    "pbcs",
+    "borsos",
+)
 
 
 def all_baselines(task: str | None = None) -> dict[str, type[Baseline]]:
@@ -26,6 +44,13 @@ def all_baselines(task: str | None = None) -> dict[str, type[Baseline]]:
     -------
     dict of str to class
         Each class says `inductive` and `selects_columns`.
+
+    Examples
+    --------
+    >>> sorted(all_baselines("regression"))[:4]
+    ['AWSSL', 'Borsos', 'COREG', 'Culp']
+    >>> all_baselines("classification")["LapSVM"].inductive
+    True
     """
     if task not in (None, "regression", "classification"):
         raise InvalidInputError(

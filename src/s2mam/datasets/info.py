@@ -7,7 +7,7 @@ from s2mam.exceptions import InvalidInputError
 
 
 def info(name: str) -> DatasetInfo:
-    """Source, terms, task and shape of a data set.
+    """Source, licence, task and shape of a data set.
 
     Parameters
     ----------
@@ -21,19 +21,21 @@ def info(name: str) -> DatasetInfo:
     Examples
     --------
     >>> facts = info("ionosphere")
-    >>> facts.task, facts.n_rows, facts.n_columns
-    ('classification', 351, 34)
+    >>> facts.task, facts.n_rows, facts.n_columns, facts.licence
+    ('classification', 351, 34, 'CC BY 4.0 (as UCI states)')
     """
     return lookup(name)
 
 
-def list_datasets(task: Task | None = None) -> list[str]:
+def list_datasets(task: Task | None = None, *, paper: bool = False) -> list[str]:
     """Names of the known data sets.
 
     Parameters
     ----------
     task : {"classification", "regression"}, optional
         Only those with this task.
+    paper : bool, default=False
+        Only the 16 data sets of the paper.
 
     Returns
     -------
@@ -44,7 +46,13 @@ def list_datasets(task: Task | None = None) -> list[str]:
     --------
     >>> "auto_mpg" in list_datasets("regression")
     True
+    >>> len(list_datasets(paper=True))
+    16
     """
     if task not in (None, "classification", "regression"):
         raise InvalidInputError(f"task must be 'classification' or 'regression', got {task!r}.")
-    return sorted(name for name, facts in registry().items() if task in (None, facts.task))
+    return sorted(
+        name
+        for name, facts in registry().items()
+        if task in (None, facts.task) and (not paper or facts.paper is not None)
+    )

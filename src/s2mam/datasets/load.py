@@ -1,10 +1,11 @@
-"""Real data sets from a local folder, from scikit-learn, or fetched from OpenML."""
+"""Data sets by name: from a local folder, scikit-learn, a generator, or the internet."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import zipfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,35 @@ import sklearn.datasets
 from sklearn.utils import Bunch
 
 from s2mam._typing import AnyArray
+from s2mam.datasets.adni import load_adni
+from s2mam.datasets.agedb import load_agedb
+from s2mam.datasets.celeba import load_celeba
+from s2mam.datasets.coil20 import load_coil20_images
+from s2mam.datasets.online import by_hand, fetch
 from s2mam.datasets.registry import DatasetInfo, lookup, registry
+from s2mam.datasets.synthetic import (
+    make_additive_classification,
+    make_additive_regression,
+    make_friedman,
+    make_moons,
+)
 from s2mam.exceptions import InvalidInputError, S2MAMError
 
 _HOME_VARIABLE = "S2MAM_DATA_HOME"
-_IN_SKLEARN = ("breast_cancer", "digits", "diabetes", "wine", "iris")
 _MAIN_KEYS = ("X", "y", "feature_names", "target_name", "class_names", "groups")
+_IMAGE_SIZE = 32
+_GENERATORS: Mapping[str, Callable[..., Bunch]] = {
+    "friedman": make_friedman,
+    "additive_regression": make_additive_regression,
+    "additive_classification": make_additive_classification,
+    "moons": make_moons,
+}
+_FOLDERS: Mapping[str, Callable[[Path], Bunch]] = {
+    "adni": lambda folder: load_adni(folder, "ADAS"),
+    "agedb": lambda folder: load_agedb(folder, size=_IMAGE_SIZE),
+    "celeba": lambda folder: load_celeba(folder, size=_IMAGE_SIZE),
+    "coil20_images": lambda folder: load_coil20_images(folder, size=_IMAGE_SIZE),
+}
 
 
 def load(
@@ -27,12 +51,17 @@ def load(
     *,
     sensitive: bool = False,
     download: bool = True,
+    mirrors: Mapping[str, str] | None = None,
 ) -> Bunch:
     """Load a data set.
 
-    Looked for in ``<data_home>/<name>/data.npz``, then among the sets scikit-learn ships, then
-    (`download`) at OpenML. A file of your own in that place is loaded as well, known name or not:
-    it holds the arrays ``X`` and ``y`` and, if you like, ``feature_names``, ``target_name``,
+    Looked for in ``<data_home>/<name>/data.npz``, then among the sets scikit-learn ships and the
+    problems this package draws itself, then (`download`) at UCI, OpenML and as a public copy on
+    GitHub, whichever first gives a table of the known shape. Restricted sets (`info` gives their
+    kind as "folder") are read from ``<data_home>/<name>`` in the layout of their owners.
+
+    A file of your own is loaded as well, known name or not: ``<data_home>/<name>/data.npz`` with
+    the arrays ``X`` and ``y`` and, if you like, ``feature_names``, ``target_name``,
     ``class_names`` and ``groups``.
 
     Parameters
@@ -40,18 +69,22 @@ def load(
     name : str
         One of `list_datasets`, or the folder of your own file.
     data_home : path, optional
-        Folder of data sets; the environment variable S2MAM_DATA_HOME when not given.
+        Folder of data sets, and of what is downloaded (below ``downloads``). When not given, the
+        environment variable S2MAM_DATA_HOME, else the user's cache folder.
     sensitive : bool, default=False
         Keep columns that `info` lists as sensitive.
     download : bool, default=True
         Whether the set may be fetched from the internet.
+    mirrors : mapping, optional
+        Other base addresses for "uci", "openml" and "github", such as a mirror in your network.
 
     Returns
     -------
     Bunch
         X (float array), y (codes 0..k-1 or floats), feature_names, target_name, task, class_names,
         groups (rows that belong together, or None), informative (bool mask, or None when not
-        known), name, origin ("file", "scikit-learn" or "openml"), further arrays of the file.
+        known), name, origin ("file", "scikit-learn", "generated", "folder", "uci", "openml" or
+        "github"), further arrays of the source.
 
     Examples
     --------
@@ -59,38 +92,42 @@ def load(
     >>> data.X.shape, data.task, data.class_names
     ((150, 4), 'classification', ['setosa', 'versicolor', 'virginica'])
     """
-    home = data_home or os.environ.get(_HOME_VARIABLE)
-    path = None if home is None else Path(home) / name / "data.npz"
-    if path is not None and path.is_file():
-        data = _from_file(path, registry().get(name))
-    elif name in _IN_SKLEARN:
-        data = _from_sklearn(lookup(name))
+    home = _home(data_home)
+    path = home / name / "data.npz"
+    facts = registry().get(name)
+    if path.is_file():
+        data = _from_file(path, facts)
     else:
-        data = _from_openml(lookup(name), download)
+        facts = lookup(name)
+        data = _from_elsewhere(facts, home, download, mirrors)
+        data.task, data.target_name = facts.task, facts.target
     data.name = name
-    return _finish(data, registry().get(name), sensitive)
+    return _finish(data, facts, sensitive)
+
+
+def _home(data_home: str | os.PathLike[str] | None) -> Path:
+    given = data_home or os.environ.get(_HOME_VARIABLE)
+    if given:
+        return Path(given)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "s2mam"
+
+
+def _from_elsewhere(
+    facts: DatasetInfo, home: Path, download: bool, mirrors: Mapping[str, str] | None
+) -> Bunch:
+    if facts.kind == "scikit-learn":
+        return _from_sklearn(facts)
+    if facts.kind == "generated":
+        return Bunch(origin="generated", **_GENERATORS[facts.name](random_state=0))
+    if facts.kind == "folder":
+        return Bunch(**{**_FOLDERS[facts.name](home / facts.name), "origin": "folder"})
+    if not download:
+        raise S2MAMError(by_hand(facts, home))
+    return fetch(facts, home, mirrors)
 
 
 def _from_file(path: Path, facts: DatasetInfo | None) -> Bunch:
-    content = path.read_bytes()
-    if facts is not None and facts.sha256 is not None:
-        found = hashlib.sha256(content).hexdigest()
-        if found != facts.sha256:
-            raise InvalidInputError(
-                f"{path} is not the known file for {facts.name!r} (sha256 {found[:12]}..., not "
-                f"{facts.sha256[:12]}...); replace it, or rename its folder to load it as your own."
-            )
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {key: file[key] for key in file.files}
-    except (ValueError, OSError, zipfile.BadZipFile, EOFError) as error:
-        raise InvalidInputError(f"{path} is not a readable npz file: {error}.") from None
-    if not {"X", "y"} <= arrays.keys() or arrays["X"].ndim != 2:
-        raise InvalidInputError(f"{path} must hold a table 'X' and a target 'y'.")
-    if len(arrays["X"]) != len(arrays["y"]):
-        raise InvalidInputError(
-            f"{path}: X has {len(arrays['X'])} rows but y has {len(arrays['y'])}."
-        )
+    arrays = _arrays(path, facts)
     y = arrays["y"]
     task = facts.task if facts else "regression" if y.dtype.kind == "f" else "classification"
     names = arrays.get("class_names")
@@ -110,6 +147,29 @@ def _from_file(path: Path, facts: DatasetInfo | None) -> Bunch:
     )
 
 
+def _arrays(path: Path, facts: DatasetInfo | None) -> dict[str, AnyArray]:
+    content = path.read_bytes()
+    if facts is not None and facts.sha256 is not None:
+        found = hashlib.sha256(content).hexdigest()
+        if found != facts.sha256:
+            raise InvalidInputError(
+                f"{path} is not the known file for {facts.name!r} (sha256 {found[:12]}..., not "
+                f"{facts.sha256[:12]}...); replace it, or rename its folder to load it as your own."
+            )
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {key: file[key] for key in file.files}
+    except (ValueError, OSError, zipfile.BadZipFile, EOFError) as error:
+        raise InvalidInputError(f"{path} is not a readable npz file: {error}.") from None
+    if not {"X", "y"} <= arrays.keys() or arrays["X"].ndim != 2:
+        raise InvalidInputError(f"{path} must hold a table 'X' and a target 'y'.")
+    if len(arrays["X"]) != len(arrays["y"]):
+        raise InvalidInputError(
+            f"{path}: X has {len(arrays['X'])} rows but y has {len(arrays['y'])}."
+        )
+    return arrays
+
+
 def _from_sklearn(facts: DatasetInfo) -> Bunch:
     source = getattr(sklearn.datasets, f"load_{facts.name}")()
     classes = _texts(source.target_names) if facts.task == "classification" else None
@@ -117,52 +177,8 @@ def _from_sklearn(facts: DatasetInfo) -> Bunch:
         X=source.data,
         y=source.target,
         feature_names=_texts(source.feature_names),
-        target_name=facts.target,
-        task=facts.task,
         class_names=classes,
-        groups=None,
         origin="scikit-learn",
-    )
-
-
-def _from_openml(facts: DatasetInfo, download: bool) -> Bunch:
-    if not download or facts.openml_id is None:
-        raise S2MAMError(_where_to_put(facts, "is not on this machine"))
-    try:
-        # as_frame="auto" would need pandas only for tables with categories; this form always works.
-        source = sklearn.datasets.fetch_openml(
-            data_id=facts.openml_id, as_frame=False, parser="liac-arff"
-        )
-    except (OSError, ValueError) as error:  # no network; or refused or unreadable content
-        raise S2MAMError(_where_to_put(facts, f"could not be fetched ({error})")) from error
-    found = source.details.get("name")
-    if found != facts.openml_name:
-        raise S2MAMError(_where_to_put(facts, f"was not found: OpenML gave {found!r} for it"))
-    y, classes = source.target, None
-    if y is None or np.ndim(y) != 1:
-        raise S2MAMError(_where_to_put(facts, "has no single target at OpenML"))
-    if facts.task == "classification":
-        names, y = np.unique(np.asarray(y).astype(str), return_inverse=True)
-        classes = _texts(names)
-    return Bunch(
-        X=source.data,
-        y=y,
-        feature_names=_texts(source.feature_names),
-        target_name=facts.target,
-        task=facts.task,
-        class_names=classes,
-        groups=None,
-        origin="openml",
-    )
-
-
-def _where_to_put(facts: DatasetInfo, what: str) -> str:
-    place = f"<folder>/{facts.name}/data.npz"
-    source = f" Source: {facts.source}" + (f"; {facts.origin}" if facts.origin else "")
-    return (
-        f"The data set {facts.name!r} {what}. Put its arrays X ({facts.n_rows} x "
-        f"{facts.n_columns}) and y into {place} and pass data_home=<folder> or set "
-        f"{_HOME_VARIABLE}.{source}."
     )
 
 
@@ -178,7 +194,10 @@ def _finish(data: Bunch, facts: DatasetInfo | None, sensitive: bool) -> Bunch:
     data.feature_names = [column for column in names if column not in drop]
     if "feature_group" in data:
         data.feature_group = np.asarray(data.feature_group)[keep]
-    data.informative = None
+    for optional in ("groups", "class_names", "informative"):
+        data.setdefault(optional, None)
+    if is_class and data.class_names is None:
+        data.class_names = _texts(np.unique(data.y))
     if facts is not None and facts.informative:
         data.informative = np.isin(data.feature_names, facts.informative)
     return data

@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 from s2mam.exceptions import InvalidInputError
 
 Task: TypeAlias = Literal["classification", "regression"]
+Kind: TypeAlias = Literal["table", "scikit-learn", "generated", "folder"]
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,9 @@ class DatasetInfo:
         Name for `load`.
     task : {"classification", "regression"}
         What the target asks for.
+    kind : {"table", "scikit-learn", "generated", "folder"}
+        Where `load` finds it: a file or the internet, scikit-learn, a generator of this package, a
+        folder in its owner's layout.
     n_rows, n_columns : int
         Shape of the table.
     target : str
@@ -30,13 +34,15 @@ class DatasetInfo:
     n_classes : int or None
         Number of classes.
     source : str
-        Who made the data, and the licence where one is stated.
+        Who made the data.
+    licence : str
+        Its licence, in a word.
     terms : str
         What may be done with it.
     note : str
         What a user should know before using it.
     origin : str
-        Public copy the checksum was computed from, after conversion.
+        Official place, or the public copy the checksum was computed from, after conversion.
     uci_id, openml_id : int or None
         Identifiers in the two collections.
     openml_name : str or None
@@ -47,15 +53,19 @@ class DatasetInfo:
         Columns left out unless asked for.
     informative : tuple of str
         Columns known to matter; empty when not known.
+    paper : int or None
+        Number among the 16 data sets of the paper.
     """
 
     name: str
     task: Task
+    kind: Kind
     n_rows: int
     n_columns: int
     target: str
     n_classes: int | None
     source: str
+    licence: str
     terms: str
     note: str
     origin: str
@@ -65,6 +75,7 @@ class DatasetInfo:
     sha256: str | None
     sensitive: tuple[str, ...]
     informative: tuple[str, ...]
+    paper: int | None
 
 
 @cache

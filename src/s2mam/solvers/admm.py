@@ -199,7 +199,7 @@ def solve_admm(
             state.beta,
             prepared.quadratic_times(state.beta),
             prepared.loss.gradient(prepared.target, decision, prepared.weights),
-            prepared.curvature(decision),
+            prepared.bend_at(decision),
         )
         bound = max(bound, certificate.bound)
         if best is None or objective < best[0]:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from s2mam._typing import FloatArray
+from s2mam.solvers.bend import Bend
 from s2mam.solvers.linear import Definite
 from s2mam.solvers.prepared import PreparedProblem
 from s2mam.solvers.problem import GroupProblem
@@ -36,12 +37,15 @@ class Certificate:
         Negative gradient of the smooth part at the corrected dual point.
     norms : ndarray of shape (G,)
         Group norms of ``pulls``.
+    excess : ndarray
+        ``norms`` over the penalties, for the penalised groups.
     bound : float
         Lower bound of the minimum (minus infinity when nothing is proved).
     """
 
     pulls: FloatArray
     norms: FloatArray
+    excess: FloatArray
     bound: float
 
 
@@ -50,17 +54,15 @@ def certify(
     coef: FloatArray,
     quadratic_coef: FloatArray | None,
     gradient: FloatArray,
-    curvature: FloatArray,
+    bend: Bend,
 ) -> Certificate:
-    """Certificate from the loss gradient and curvature at the decision values of ``coef``.
+    """Certificate from the loss gradient and its bend at the decision values of ``coef``.
 
     ``quadratic_coef`` is ``Q @ coef``; the caller has it already.
     """
     theta, bowl = gradient, 0.0
     if prepared.free.shape[1]:
-        theta, coef, quadratic_coef = _correct_free(
-            prepared, coef, quadratic_coef, gradient, curvature
-        )
+        theta, coef, quadratic_coef = _correct_free(prepared, coef, quadratic_coef, gradient, bend)
     if not prepared.scalar:
         # a common shift of all classes carries no loss, so dual points sum to zero over them
         theta = theta - theta.mean(axis=1, keepdims=True)
@@ -69,12 +71,10 @@ def certify(
         pulls -= 2.0 * quadratic_coef
         bowl = float(np.vdot(coef, quadratic_coef))
     norms = prepared.layout.norms(pulls)
-    used = prepared.penalised
-    scale = float(
-        min(1.0, np.min(prepared.penalties[used] / norms[used].clip(1e-300), initial=1.0))
-    )
+    excess = norms[prepared.penalised] / prepared.used_penalties
+    scale = 1.0 / float(excess.max(initial=1.0))
     conjugate = prepared.loss.conjugate(prepared.target, scale * theta, prepared.weights)
-    return Certificate(pulls, norms, -conjugate - scale * scale * bowl)
+    return Certificate(pulls, norms, excess, -conjugate - scale * scale * bowl)
 
 
 def _correct_free(
@@ -82,26 +82,26 @@ def _correct_free(
     coef: FloatArray,
     quadratic_coef: FloatArray | None,
     gradient: FloatArray,
-    curvature: FloatArray,
+    bend: Bend,
 ) -> tuple[FloatArray, FloatArray, FloatArray | None]:
     """Move ``theta`` and ``q`` by one linearised step of the free coefficients."""
     free, columns, outputs = prepared.free, prepared.free_columns, prepared.outputs
     first = int(prepared.fit_intercept)
+    if prepared.scalar and free.shape[1] == first:  # the common case, an intercept alone
+        return gradient - bend.values * (gradient.sum() / bend.total), coef, quadratic_coef
     slope = free.T @ gradient
     if quadratic_coef is not None:
         slope[first:] += 2.0 * quadratic_coef[columns]
     if np.abs(slope).max() <= _ROUNDING * float(np.abs(gradient).sum()):
         return gradient, coef, quadratic_coef
-    if prepared.scalar and len(slope) == 1 and first:  # the common case, an intercept alone
-        return gradient - curvature * (slope[0] / curvature.sum()), coef, quadratic_coef
-    gram = prepared.gram(free.T, curvature)
+    gram = prepared.gram(free.T, bend.values)
     if prepared.quadratic is not None and columns.size:
         block = 2.0 * prepared.quadratic[np.ix_(columns, columns)]
         for k in range(outputs):
             gram[first * outputs + k :: outputs, first * outputs + k :: outputs] += block
     step = -Definite(gram).solve(slope.ravel()).reshape(slope.shape)
     moved = free @ step
-    bent = prepared.bend(curvature, moved)
+    bent = prepared.bend(bend.values, moved)
     if quadratic_coef is not None and columns.size:
         assert prepared.quadratic is not None
         coef = coef.copy()
@@ -132,6 +132,6 @@ def duality_gap(problem: GroupProblem, coef: FloatArray, intercept: float | Floa
         coef,
         prepared.quadratic_times(coef),
         prepared.loss.gradient(prepared.target, decision, prepared.weights),
-        prepared.curvature(decision),
+        prepared.bend_at(decision),
     )
     return max(0.0, problem.objective(coef, intercept) - certificate.bound)

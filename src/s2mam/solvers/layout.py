@@ -63,6 +63,11 @@ class GroupLayout:
         listed: IntArray = np.arange(total) + np.repeat(shift, sizes)
         return listed
 
+    def spread(self, values: FloatArray, groups: IntArray) -> FloatArray:
+        """Repeat the value of each of ``groups`` for each of its columns."""
+        repeated: FloatArray = np.repeat(values, self.width or self.sizes[groups])
+        return repeated
+
     def sum_columns(self, matrix: FloatArray, groups: IntArray) -> FloatArray:
         """Sum the columns of ``matrix`` within each of ``groups`` (none of them empty)."""
         if self.width:

@@ -6,9 +6,11 @@ import numpy as np
 
 from s2mam._typing import AnyArray, FloatArray, IntArray
 from s2mam.losses.base import Loss
+from s2mam.solvers.bend import Bend
 from s2mam.solvers.layout import GroupLayout
-from s2mam.solvers.linear import gram_lower
+from s2mam.solvers.linear import gram
 from s2mam.solvers.problem import GroupProblem
+from s2mam.solvers.working import ColumnBlock, WorkingSet
 
 __all__ = ["PreparedProblem"]
 
@@ -33,13 +35,6 @@ class PreparedProblem:
             weights, features, target = weights[kept], features[kept], target[kept]
         self.loss: Loss = problem.loss
         self.features: FloatArray = features
-        self._transposed: FloatArray = features.T
-        self._squares: FloatArray = np.full(features.shape[1], np.nan)
-        self._block_groups: IntArray = np.empty(0, dtype=np.intp)
-        self._block: FloatArray = np.empty((0, len(weights)))
-        self._quadratic_groups: IntArray = np.empty(0, dtype=np.intp)
-        self._quadratic_block: FloatArray = np.empty((0, 0))
-        self._buffers: list[FloatArray] = [self._block, self._block]
         self.target: AnyArray = target
         self.weights: FloatArray = weights
         self.penalties: FloatArray = np.asarray(problem.penalties, dtype=np.float64)
@@ -47,10 +42,18 @@ class PreparedProblem:
         self.fit_intercept = problem.fit_intercept
         self.layout: GroupLayout = problem.layout
         self.outputs: int = problem.loss.n_outputs
+        self.scalar = self.outputs == 1
         self.coef_shape = problem.coef_shape
-        self.penalised: IntArray = np.flatnonzero((self.penalties > 0) & (self.layout.sizes > 0))
-        self.free_columns: IntArray = self.layout.columns(np.flatnonzero(self.penalties == 0))
+        used = self.penalties > 0
+        self.penalised: IntArray = np.flatnonzero(used & (self.layout.sizes > 0))
+        self.used_penalties: FloatArray = self.penalties[self.penalised]
+        self.free_columns: IntArray = self.layout.columns(np.flatnonzero(~used))
         self.free: FloatArray = self._free_matrix()
+        self.working = WorkingSet(features.T, self.free.T, self.layout)
+        self._free_squares: FloatArray = self.free * self.free
+        self._constant_bend: Bend | None = None
+        self._quadratic_groups: IntArray | None = None
+        self._quadratic_block: FloatArray = np.empty((0, 0))
 
     def _free_matrix(self) -> FloatArray:
         parts = [np.ones((len(self.weights), 1))] if self.fit_intercept else []
@@ -58,82 +61,62 @@ class PreparedProblem:
             parts.append(self.features[:, self.free_columns])
         return np.hstack(parts) if parts else np.empty((len(self.weights), 0))
 
-    @property
-    def scalar(self) -> bool:
-        """One decision value per row."""
-        return self.outputs == 1
-
-    def block(self, groups: IntArray) -> FloatArray:
-        """Feature columns of ``groups`` as the rows of an array; not to be written to.
-
-        The last block is remembered: near the solution the same groups come again and again. Two
-        buffers take turns, so a block stays valid until the next but one is asked for.
-        """
-        if np.array_equal(groups, self._block_groups):
-            return self._block
-        columns = self.layout.columns(groups)
-        self._buffers.reverse()
-        if len(self._buffers[0]) < len(columns):
-            # fresh memory costs more than filling it, so leave room to grow
-            room = min(2 * len(columns), len(self._transposed))
-            self._buffers[0] = np.empty((room, len(self.weights)))
-        self._block = self._buffers[0][: len(columns)]
-        np.take(self._transposed, columns, axis=0, out=self._block, mode="clip")
-        self._block_groups = groups
-        return self._block
-
-    def quadratic_block(self, groups: IntArray) -> FloatArray:
-        """``2Q`` over the columns of ``groups``; remembered like :meth:`block`."""
+    def quadratic_block(self, block: ColumnBlock) -> FloatArray:
+        """``2Q`` over the columns of ``block``, without the intercept; remembered."""
         assert self.quadratic is not None
-        if np.array_equal(groups, self._quadratic_groups):
+        if self._quadratic_groups is block.groups:
             return self._quadratic_block
-        width, count = self.layout.width, self.layout.n_groups
-        if width:
+        width, count, groups = self.layout.width, self.layout.n_groups, block.groups
+        if width and not self.free_columns.size:
             # whole blocks are copied faster than single columns
             parts = self.quadratic.reshape(count, width, count, width)[groups][:, :, groups]
             chosen = parts.reshape(len(groups) * width, len(groups) * width)
         else:
-            columns = self.layout.columns(groups)
+            columns = np.concatenate([self.free_columns, block.columns])
             chosen = self.quadratic[np.ix_(columns, columns)]
         self._quadratic_block = 2.0 * chosen
         self._quadratic_groups = groups
         return self._quadratic_block
 
-    def cover(self, groups: IntArray) -> IntArray:
-        """``groups``, or the remembered ones when they hold all of these and few others."""
-        known = self._block_groups
-        if len(groups) <= len(known) <= 1.3 * len(groups) and np.isin(groups, known).all():
-            return known
-        return groups
+    def bend_at(self, decision: FloatArray) -> Bend:
+        """Curvature of the loss at ``decision``."""
+        if self._constant_bend is not None:
+            return self._constant_bend
+        values = self.curvature(decision)
+        mean = values if self.scalar else np.einsum("ikk->i", values) / self.outputs
+        energies = mean @ self._free_squares
+        if self.quadratic is not None and self.free_columns.size:
+            diagonal = self.quadratic.diagonal()[self.free_columns]
+            energies[int(self.fit_intercept) :] += 2.0 * diagonal
+        units = 1.0 / np.sqrt(np.where(energies > 0.0, energies, 1.0))
+        bend = Bend(values, np.sqrt(mean), float(mean.sum()), units)
+        if self.loss.is_quadratic:
+            self._constant_bend = bend
+        return bend
 
-    def energies(self, groups: IntArray, curvature: FloatArray) -> FloatArray:
-        """Rough bend of the model along each column: what a ridge has to be compared with."""
-        columns = self.layout.columns(groups)
-        squares = self._squares[columns]
-        if np.isnan(squares).any():
-            block = self.block(groups)
-            squares = np.einsum("sl,sl->s", block, block) / len(self.weights)
-            self._squares[columns] = squares
-        total = float(curvature.sum() if self.scalar else np.einsum("ikk->", curvature))
-        energies: FloatArray = (total / self.outputs) * squares
+    def energies(self, block: ColumnBlock, bend: Bend) -> FloatArray:
+        """Rough bend of the model along the grouped columns of ``block``, to compare a ridge to."""
+        energies: FloatArray = bend.total * block.squares
         if self.quadratic is not None:
-            energies = energies + 2.0 * self.quadratic[columns, columns]
+            energies += 2.0 * self.quadratic[block.columns, block.columns]
         return energies
 
     def moves(self, groups: IntArray, pulls: FloatArray) -> FloatArray:
         """Decision values each group adds per unit of scale, shape ``(K, groups, l)``."""
-        block = self.block(groups)
-        weights = pulls.reshape(len(block), -1).T
-        width = self.layout.width
+        block = self.working.include(groups)
+        places = self.working.positions(groups)
+        rows = block.rows[self.free.shape[1] :]
+        weights = pulls[block.columns].reshape(len(rows), -1).T
+        width, held = self.layout.width, len(block.groups)
         if width:
-            parts = block.reshape(len(groups), width, -1)
-            shaped = weights.reshape(self.outputs, len(groups), 1, width)
+            parts = rows.reshape(held, width, -1)
+            shaped = weights.reshape(self.outputs, held, 1, width)
             moves: FloatArray = np.matmul(shaped, parts)[:, :, 0, :]
-            return moves
-        summed: FloatArray = np.stack(
-            [self.layout.sum_columns((block * w[:, None]).T, groups).T for w in weights]
-        )
-        return summed
+        else:
+            moves = np.stack(
+                [self.layout.sum_columns((rows * w[:, None]).T, block.groups).T for w in weights]
+            )
+        return moves if groups is block.groups else moves[:, places]
 
     def bend(self, curvature: FloatArray, values: FloatArray) -> FloatArray:
         """Curvature times decision values."""
@@ -143,17 +126,17 @@ class PreparedProblem:
         return bent
 
     def gram(self, columns: FloatArray, curvature: FloatArray) -> FloatArray:
-        """Second derivative of the loss along ``columns`` (rows of an array), lower triangle."""
+        """Second derivative of the loss along ``columns`` (rows of an array), symmetric."""
         if self.scalar:
-            return gram_lower((columns * np.sqrt(curvature)).T)
+            return gram((columns * np.sqrt(curvature)).T)
         size, outputs = len(columns), self.outputs
-        gram = np.empty((size, outputs, size, outputs))
+        whole = np.empty((size, outputs, size, outputs))
         for k in range(outputs):
             for m in range(k + 1):
                 block = (columns * curvature[:, k, m]) @ columns.T
-                gram[:, k, :, m] = block
-                gram[:, m, :, k] = block
-        return gram.reshape(size * outputs, size * outputs)
+                whole[:, k, :, m] = block
+                whole[:, m, :, k] = block
+        return whole.reshape(size * outputs, size * outputs)
 
     def null_intercept(self) -> FloatArray:
         """Start value of the intercept: the best constant, or zero without intercept."""

@@ -19,145 +19,128 @@ from typing import Protocol
 import numpy as np
 
 from s2mam._typing import BoolArray, FloatArray, IntArray
-from s2mam.solvers.linear import Definite
+from s2mam.solvers.bend import Bend
+from s2mam.solvers.linear import Definite, gram
 from s2mam.solvers.prepared import PreparedProblem
+from s2mam.solvers.working import ColumnBlock
 
-__all__ = ["ColumnSystem", "RidgeSystem", "refine"]
+__all__ = ["ColumnSystem", "RidgeSystem", "own_part", "refine"]
 
 _REFINEMENTS = 8
 # Refinement that does not shrink the residual by this factor is not worth going on with.
 _PROGRESS = 0.5
+# Single precision pays above this many columns.
+_SINGLE_COLUMNS = 60
 
 
 class RidgeSystem(Protocol):
-    """A factorised ridge problem."""
+    """A factorised ridge problem over the columns of a block."""
 
-    def solve(
-        self, pull: FloatArray, limits: FloatArray
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Free coefficients (intercept first), those of the scaled groups, decision values.
+    @property
+    def block(self) -> ColumnBlock: ...
+
+    def solve(self, pull: FloatArray, limits: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Coefficients of the rows of ``block`` (free ones first) and their decision values.
 
         ``limits`` holds, per group, the largest norm of the gradient that may be left over.
         """
         ...
 
     def response(self, groups: IntArray, pulls: FloatArray) -> FloatArray:
-        """``-1/2 d||p_g||^2 / d scale_h`` for ``groups``, ``pulls`` their negative gradients."""
+        """``-1/2 d||p_g||^2 / d scale_h`` for ``groups``, ``pulls`` all negative gradients."""
         ...
 
 
 def refine(
     right: FloatArray,
     approximate: Callable[[FloatArray], FloatArray],
-    apply: Callable[[FloatArray], FloatArray],
+    apply: Callable[[FloatArray], tuple[FloatArray, FloatArray]],
     small: Callable[[FloatArray], bool],
-) -> tuple[FloatArray, bool]:
+) -> tuple[FloatArray, FloatArray, bool]:
     """Iterative refinement: the best solution found, and whether its residual is ``small``.
+
+    ``apply`` returns the image of a solution and something it met on the way there, which is
+    handed back for the best solution.
 
     Examples
     --------
     >>> import numpy as np
     >>> from s2mam.solvers.ridge import refine
-    >>> refine(np.ones(1), lambda r: 0.4 * r, lambda x: 2.0 * x, lambda r: abs(r[0]) < 1e-3)
-    (array([0.49984]), True)
+    >>> refine(np.ones(1), lambda r: 0.4 * r, lambda x: (2.0 * x, -x), lambda r: abs(r[0]) < 1e-3)
+    (array([0.49984]), array([-0.49984]), True)
     """
     solution = approximate(right)
-    best, last = solution, np.inf
+    best, met, last = solution, solution, np.inf
     for _ in range(_REFINEMENTS):
-        rest = right - apply(solution)
-        size = float(np.linalg.norm(rest))
-        if size < last:
-            best = solution
+        image, by_the_way = apply(solution)
+        rest = right - image
+        size = float(np.vdot(rest, rest)) ** 0.5
+        if size < last or last == np.inf:
+            best, met = solution, by_the_way
         if small(rest):
-            return solution, True
+            return solution, by_the_way, True
         if not size < _PROGRESS * last:
             break
         last = size
         solution = solution + approximate(rest)
-    return best, False
+    return best, met, False
 
 
 class ColumnSystem:
-    """Gram form over the columns in play: any loss, with or without quadratic term.
+    """Gram form over the columns in play: any scalar loss, with or without quadratic term.
 
-    Unknowns are ordered free columns first, then the scaled ones; with several outputs each column
-    stands for ``K`` consecutive unknowns. They are measured in units of the root of their scale,
-    in which the ridge is the identity: no eigenvalue lies below one however small a scale is, and
-    the squared residual bounds the excess of the model over its minimum.
+    Unknowns are ordered like the rows of the block, free columns first. They are measured in
+    units of the root of their scale, in which the ridge is the identity: no eigenvalue lies below
+    one however small a scale is, and the squared residual bounds the excess of the model over its
+    minimum.
     """
 
     def __init__(
         self,
         prepared: PreparedProblem,
-        groups: IntArray,
+        block: ColumnBlock,
         scales: FloatArray,
         strong: BoolArray,
-        curvature: FloatArray,
+        bend: Bend,
+        *,
+        single: bool = False,
     ) -> None:
         self.prepared = prepared
-        self._curvature = curvature
-        self._groups = groups
-        self._quadratic_cache: FloatArray | None = None
-        self._features = prepared.block(groups)
+        self.block = block
+        self._bend = bend
         self._n_free = prepared.free.shape[1]
-        self._columns = np.concatenate([prepared.free_columns, prepared.layout.columns(groups)])
-        self._root = np.concatenate([1.0 / np.sqrt(self._free_energies()), np.sqrt(scales)])
-        self._ridge = np.ones(len(self._root))
-        self._ridge[: self._n_free] = 0.0
-        self._factorise(np.concatenate([np.ones(self._n_free, dtype=bool), strong]))
+        self._first = int(prepared.fit_intercept)
+        self._group_root = np.sqrt(scales)
+        spread = prepared.layout.spread(self._group_root, block.groups)
+        self._root = np.concatenate([bend.free_units, spread])
+        self._factorise(strong.nonzero()[0], single=single)
 
-    def _free_energies(self) -> FloatArray:
-        """Bend of the model along each free column, one for columns without any."""
-        prepared, first = self.prepared, int(self.prepared.fit_intercept)
-        bend = self._curvature
-        if not prepared.scalar:
-            bend = np.einsum("ikk->i", bend) / prepared.outputs
-        energies: FloatArray = bend @ (prepared.free * prepared.free)
-        if prepared.quadratic is not None and prepared.free_columns.size:
-            energies[first:] += 2.0 * prepared.quadratic.diagonal()[prepared.free_columns]
-        return np.where(energies > 0.0, energies, 1.0)
-
-    def _factorise(self, strong: BoolArray) -> None:
-        self._keep(strong)
-        gram = self.prepared.gram(self._kept, self._curvature)
+    def _factorise(self, scaled: IntArray, *, single: bool) -> None:
+        """Factorise over the free columns and those of the grouped ones in ``scaled``."""
+        self._keep(scaled)
+        self._single = single and len(self._strong) >= _SINGLE_COLUMNS
+        if self._single:
+            self._kept = self._kept.astype(np.float32)
+        self._kept *= self._bend.root.astype(self._kept.dtype, copy=False)
+        matrix = gram(self._kept.T)
         if self.prepared.quadratic is not None:
-            first, outputs = int(self.prepared.fit_intercept), self.prepared.outputs
-            block = self._strong_quadratic()
-            for k in range(outputs):
-                gram[first * outputs + k :: outputs, first * outputs + k :: outputs] += block
-        diagonal = np.arange(len(gram))
-        gram[diagonal, diagonal] += np.repeat(self._ridge[self._strong], self.prepared.outputs)
-        self._gram = Definite(gram)
+            matrix[self._first :, self._first :] += self._strong_quadratic()
+        # the ridge, which the free columns do not feel
+        matrix.ravel()[self._n_free * (len(matrix) + 1) :: len(matrix) + 1] += 1.0
+        self._factor = Definite(matrix, overwrite=True)
 
-    def _keep(self, strong: BoolArray) -> None:
-        """Choose the columns of the factor; columns of scale zero have no part in any."""
-        self._strong = np.flatnonzero(strong)
-        self._exact = len(self._strong) == np.count_nonzero(self._root)
-        scaled = self._features
-        if len(self._strong) < len(strong):
-            scaled = scaled[self._strong[self._n_free :] - self._n_free]
-        self._kept = np.concatenate([self.prepared.free.T, scaled])
+    def _keep(self, scaled: IntArray) -> None:
+        """Copy the columns of the factor; columns of scale zero have no part in any."""
+        self._strong = np.concatenate([np.arange(self._n_free), scaled + self._n_free])
+        self._kept = self.block.rows[self._strong]
         self._kept *= self._root[self._strong, None]
-
-    def _quadratic(self) -> FloatArray:
-        """``2Q`` over free and scaled columns."""
-        if self._quadratic_cache is None:
-            prepared = self.prepared
-            if prepared.free_columns.size:
-                assert prepared.quadratic is not None
-                both = np.ix_(self._columns, self._columns)
-                self._quadratic_cache = 2.0 * prepared.quadratic[both]
-            else:
-                self._quadratic_cache = prepared.quadratic_block(self._groups)
-        return self._quadratic_cache
 
     def _strong_quadratic(self) -> FloatArray:
         """``2Q`` over the columns of the factor, in its units."""
-        first = int(self.prepared.fit_intercept)
-        strong = self._strong[first:]
-        full, root = self._quadratic(), self._root[strong]
+        strong = self._strong[self._first :]
+        full, root = self.prepared.quadratic_block(self.block), self._root[strong]
         if len(strong) < len(full):
-            full = full[np.ix_(strong - first, strong - first)]
+            full = full[np.ix_(strong - self._first, strong - self._first)]
         scaled: FloatArray = full * root[:, None]
         scaled *= root
         return scaled
@@ -167,112 +150,105 @@ class ColumnSystem:
     ) -> tuple[FloatArray, FloatArray]:
         """What ``2Q`` makes of one unit of scale per group: at the factorised columns, at its own.
 
-        The factorised columns belong to ``groups`` or are free.
+        ``weights`` holds one number per feature column.
         """
         prepared, layout = self.prepared, self.prepared.layout
-        columns = layout.columns(groups)
-        own = layout.sum_columns(prepared.quadratic_block(groups) * weights, groups)
-        first = int(prepared.fit_intercept)
-        strong = self._columns[self._strong[first:] - first]
-        root = self._root[self._strong[first:], None]
-        if not prepared.free_columns.size:
-            return own[np.searchsorted(columns, strong)] * root, own
-        assert prepared.quadratic is not None
-        block = 2.0 * prepared.quadratic[np.ix_(strong, columns)]
-        return layout.sum_columns(block * weights, groups) * root, own
+        block = prepared.working.include(groups)
+        held = prepared.quadratic_block(block)[:, len(prepared.free_columns) :]
+        moved = layout.sum_columns(held * weights[block.columns], block.groups)
+        moved = moved[:, prepared.working.positions(groups)]
+        strong = self._strong[self._first :]
+        if block.groups is self.block.groups:
+            at_factor = moved[strong - self._first]
+        else:
+            at_factor = moved[self._rows_in(block, strong)]
+        at_own = moved[len(prepared.free_columns) :]
+        return at_factor * self._root[strong, None], at_own
+
+    def _rows_in(self, other: ColumnBlock, rows: IntArray) -> IntArray:
+        """Where ``rows`` of the own block stand in ``other``, the intercept not counted."""
+        place = np.full(self.prepared.coef_shape[0], -1, dtype=np.intp)
+        columns = np.concatenate([self.prepared.free_columns, other.columns])
+        place[columns] = np.arange(len(columns))
+        own = np.concatenate([self.prepared.free_columns, self.block.columns])
+        found: IntArray = place[own[rows - self._first]]
+        return found
 
     def _approximate(self, right: FloatArray) -> FloatArray:
         solution = right.copy()
-        strong = self._gram.solve(right[self._strong].ravel())
-        solution[self._strong] = strong.reshape(right[self._strong].shape)
+        solution[self._strong] = self._factor.solve(right[self._strong])
         return solution
 
-    def _apply(self, unknowns: FloatArray) -> FloatArray:
-        coef = _rows(self._root, unknowns) * unknowns
-        bent = self.prepared.bend(self._curvature, self._decision(coef))
-        product = self._along(bent)
+    def _apply(self, unknowns: FloatArray) -> tuple[FloatArray, FloatArray]:
+        coef = self._root * unknowns
+        decision: FloatArray = coef @ self.block.rows
+        product = self.block.rows @ (self._bend.values * decision)
         if self.prepared.quadratic is not None:
-            first = int(self.prepared.fit_intercept)
-            product[first:] += self._quadratic() @ coef[first:]
-        return _rows(self._root, unknowns) * product + _rows(self._ridge, unknowns) * unknowns
-
-    def _decision(self, coef: FloatArray) -> FloatArray:
-        free, scaled = coef[: self._n_free], coef[self._n_free :]
-        decision: FloatArray = self.prepared.free @ free + self._features.T @ scaled
-        return decision
-
-    def _along(self, values: FloatArray) -> FloatArray:
-        """Products of all columns in play with ``values``, one per row."""
-        return np.concatenate([self.prepared.free.T @ values, self._features @ values])
+            product[self._first :] += (
+                self.prepared.quadratic_block(self.block) @ coef[self._first :]
+            )
+        product *= self._root
+        product[self._n_free :] += unknowns[self._n_free :]
+        return product, decision
 
     def _test(self, limits: FloatArray) -> Callable[[FloatArray], bool]:
         """Whether a residual respects ``limits``, for the free columns their sum."""
-        sizes = self.prepared.layout.sizes[self._groups]
-        starts = self._n_free + np.cumsum(sizes) - sizes
-        allowed = (limits * self._root[starts]) ** 2
-        total = float(allowed.sum())
+        allowed = limits * self._group_root
+        allowed *= allowed
+        total = allowed.sum()
+        layout, groups, n_free = self.prepared.layout, self.block.groups, self._n_free
 
         def small(rest: FloatArray) -> bool:
             squares = rest * rest if rest.ndim == 1 else np.einsum("sk,sk->s", rest, rest)
-            if float(squares[: self._n_free].sum()) > total:
+            if squares[:n_free].sum() > total:
                 return False
-            if not len(self._groups):
+            if not len(groups):
                 return True
-            sums = self.prepared.layout.sum_columns(squares[self._n_free :], self._groups)
-            return bool(np.all(sums <= allowed))
+            return bool((layout.sum_columns(squares[n_free:], groups) <= allowed).all())
 
         return small
 
-    def solve(
-        self, pull: FloatArray, limits: FloatArray
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        along = self._along(pull)
-        right = _rows(self._root, along) * along
-        unknowns = self._solve_scaled(right, self._test(limits))
-        solution = _rows(self._root, unknowns) * unknowns
-        return solution[: self._n_free], solution[self._n_free :], self._decision(solution)
+    def solve(self, pull: FloatArray, limits: FloatArray) -> tuple[FloatArray, FloatArray]:
+        root = self._root if pull.ndim == 1 else self._root[:, None]
+        right = root * (self.block.rows @ pull)
+        unknowns, decision = self._solve_scaled(right, self._test(limits))
+        return root * unknowns, decision
 
-    def _solve_scaled(self, right: FloatArray, small: Callable[[FloatArray], bool]) -> FloatArray:
-        unknowns, settled = refine(right, self._approximate, self._apply, small)
-        if not settled and not self._exact:
-            self._factorise(self._root > 0.0)
-            unknowns, _ = refine(right, self._approximate, self._apply, small)
-        return unknowns
+    def _solve_scaled(
+        self, right: FloatArray, small: Callable[[FloatArray], bool]
+    ) -> tuple[FloatArray, FloatArray]:
+        unknowns, decision, settled = refine(right, self._approximate, self._apply, small)
+        if not settled and not self._complete():
+            self._factorise(np.flatnonzero(self._root[self._n_free :]), single=False)
+            unknowns, decision, _ = refine(right, self._approximate, self._apply, small)
+        return unknowns, decision
+
+    def _complete(self) -> bool:
+        """Whether the factor is that of the whole system."""
+        return not self._single and len(self._strong) == np.count_nonzero(self._root)
 
     def response(self, groups: IntArray, pulls: FloatArray) -> FloatArray:
-        prepared = self.prepared
-        moved = prepared.moves(groups, pulls)
-        count = len(groups)
-        if prepared.scalar:
-            bent = moved[0] * self._curvature
-            coupling = self._kept @ bent.T
-            answer: FloatArray = bent @ moved[0].T
-        else:
-            bent = np.einsum("ikm,mgi->kgi", self._curvature, moved)
-            coupling = np.einsum("ai,kgi->akg", self._kept, bent, optimize=True)
-            answer = np.einsum("kgi,khi->gh", moved, bent, optimize=True)
-        if prepared.quadratic is not None:
-            self._add_quadratic_response(answer, coupling, groups, pulls)
-        half = self._gram.half(coupling.reshape(-1, count))
+        moved = self.prepared.moves(groups, pulls)[0]
+        moved *= self._bend.root
+        answer: FloatArray = moved @ moved.T
+        # column order, which the triangular solve wants
+        coupling = (moved.astype(self._kept.dtype, copy=False) @ self._kept.T).T
+        if self.prepared.quadratic is not None:
+            at_factor, at_own = self._quadratic_moves(groups, pulls)
+            coupling[self._first :] += at_factor
+            answer += own_part(self.prepared, at_own, groups, pulls)
+        half = self._factor.half(coupling)
         # keeps a direction that the data do not bend from turning negative by rounding
-        answer.flat[:: count + 1] *= 1.0 + 1e-12
+        answer.ravel()[:: len(groups) + 1] *= 1.0 + 1e-12
         answer -= half.T @ half
         return answer
 
-    def _add_quadratic_response(
-        self, answer: FloatArray, coupling: FloatArray, groups: IntArray, pulls: FloatArray
-    ) -> None:
-        layout, first = self.prepared.layout, int(self.prepared.fit_intercept)
-        weights = pulls.reshape(len(pulls), -1)
-        for k in range(weights.shape[1]):
-            moved, own = self._quadratic_moves(groups, weights[:, k])
-            if self.prepared.scalar:
-                coupling[first:] += moved
-            else:
-                coupling[first:, k] += moved
-            answer += layout.sum_columns((own * weights[:, k, None]).T, groups)
 
-
-def _rows(values: FloatArray, like: FloatArray) -> FloatArray:
-    """``values`` shaped to multiply the rows of ``like``."""
-    return values if like.ndim == 1 else values[:, None]
+def own_part(
+    prepared: PreparedProblem, moved: FloatArray, groups: IntArray, weights: FloatArray
+) -> FloatArray:
+    """Products of what ``2Q`` moves, given at the columns of the working set, with the groups."""
+    working, layout = prepared.working, prepared.layout
+    block = working.include(groups)
+    weighted = moved * weights[block.columns][:, None]
+    return layout.sum_columns(weighted.T, block.groups)[:, working.positions(groups)]

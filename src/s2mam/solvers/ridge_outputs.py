@@ -1,8 +1,8 @@
-"""The ridge model for many outputs: one factor per output instead of one for all together.
+"""The ridge model for many outputs: one factor for all together, or one per output.
 
 The softmax couples the outputs of a row. A factor of everything grows with the cube of the number
-of classes; here each class has a factor of its own, conjugate gradients with these factors
-solve the coupled system, and the response of the scales is taken from the uncoupled one.
+of classes; with many unknowns each class has a factor of its own, conjugate gradients with these
+factors solve the coupled system, and the response of the scales is taken from the uncoupled one.
 """
 
 from __future__ import annotations
@@ -11,35 +11,84 @@ from collections.abc import Callable
 
 import numpy as np
 
-from s2mam._typing import BoolArray, FloatArray, IntArray
-from s2mam.solvers.linear import Definite, gram_lower
-from s2mam.solvers.ridge import ColumnSystem, refine
+from s2mam._typing import FloatArray, IntArray
+from s2mam.solvers.linear import Definite, gram
+from s2mam.solvers.ridge import ColumnSystem, own_part, refine
 
-__all__ = ["SeparableSystem"]
+__all__ = ["CoupledSystem", "SeparableSystem"]
 
 _MAX_STEPS = 500
 # Beyond this reduction the recurrence of the residual is not to be trusted.
 _SINGLE = 1e-10
 
 
-class SeparableSystem(ColumnSystem):
+class CoupledSystem(ColumnSystem):
+    """Column system of ``K`` outputs; each column stands for ``K`` consecutive unknowns."""
+
+    def _factorise(self, scaled: IntArray, *, single: bool) -> None:
+        self._keep(scaled)
+        self._single = False
+        outputs, first = self.prepared.outputs, self._first
+        matrix = self.prepared.gram(self._kept, self._bend.values)
+        if self.prepared.quadratic is not None:
+            block = self._strong_quadratic()
+            for k in range(outputs):
+                matrix[first * outputs + k :: outputs, first * outputs + k :: outputs] += block
+        matrix.ravel()[self._n_free * outputs * (len(matrix) + 1) :: len(matrix) + 1] += 1.0
+        self._factor = Definite(matrix, overwrite=True)
+
+    def _approximate(self, right: FloatArray) -> FloatArray:
+        solution = right.copy()
+        strong = right[self._strong]
+        solution[self._strong] = self._factor.solve(strong.ravel()).reshape(strong.shape)
+        return solution
+
+    def _apply(self, unknowns: FloatArray) -> tuple[FloatArray, FloatArray]:
+        prepared, first = self.prepared, self._first
+        coef = self._root[:, None] * unknowns
+        decision: FloatArray = self.block.rows.T @ coef
+        product = self.block.rows @ prepared.bend(self._bend.values, decision)
+        if prepared.quadratic is not None:
+            product[first:] += prepared.quadratic_block(self.block) @ coef[first:]
+        product *= self._root[:, None]
+        product[self._n_free :] += unknowns[self._n_free :]
+        return product, decision
+
+    def response(self, groups: IntArray, pulls: FloatArray) -> FloatArray:
+        prepared, first, count = self.prepared, self._first, len(groups)
+        moved = prepared.moves(groups, pulls)
+        bent = np.einsum("ikm,mgi->kgi", self._bend.values, moved)
+        coupling = np.einsum("ai,kgi->akg", self._kept, bent, optimize=True)
+        answer: FloatArray = np.einsum("kgi,khi->gh", moved, bent, optimize=True)
+        if prepared.quadratic is not None:
+            for k in range(prepared.outputs):
+                at_factor, at_own = self._quadratic_moves(groups, pulls[:, k])
+                coupling[first:, k] += at_factor
+                answer += own_part(prepared, at_own, groups, pulls[:, k])
+        half = self._factor.half(coupling.reshape(-1, count))
+        answer.ravel()[:: count + 1] *= 1.0 + 1e-12
+        answer -= half.T @ half
+        return answer
+
+
+class SeparableSystem(CoupledSystem):
     """Column system whose factorisation ignores the coupling between outputs."""
 
-    def _factorise(self, strong: BoolArray) -> None:
+    def _factorise(self, scaled: IntArray, *, single: bool) -> None:
         prepared, outputs = self.prepared, self.prepared.outputs
-        self._keep(strong)
-        diagonal = np.einsum("ikk->ki", self._curvature) - prepared.weights / outputs**2
+        self._keep(scaled)
+        self._single = False
+        diagonal = np.einsum("ikk->ki", self._bend.values) - prepared.weights / outputs**2
         # what the sum-zero directions feel when all classes are equally likely
         self._bends = np.maximum(diagonal * (outputs / (outputs - 1.0)), 1e-12 * prepared.weights)
-        first = int(prepared.fit_intercept)
         quadratic = None if prepared.quadratic is None else self._strong_quadratic()
         self._factors = []
         for bend in self._bends:
-            gram = gram_lower((self._kept * np.sqrt(bend)).T)
+            matrix = gram((self._kept * np.sqrt(bend)).T)
             if quadratic is not None:
-                gram[first:, first:] += quadratic
-            gram[np.diag_indices_from(gram)] += self._ridge[self._strong]
-            self._factors.append(Definite(gram))
+                matrix[self._first :, self._first :] += quadratic
+            matrix.ravel()[self._n_free * (len(matrix) + 1) :: len(matrix) + 1] += 1.0
+            self._factors.append(Definite(matrix, overwrite=True))
 
     def _approximate(self, right: FloatArray) -> FloatArray:
         solution = right.copy()
@@ -47,10 +96,12 @@ class SeparableSystem(ColumnSystem):
             solution[self._strong, k] = factor.solve(right[self._strong, k])
         return _sum_zero(solution)
 
-    def _solve_scaled(self, right: FloatArray, small: Callable[[FloatArray], bool]) -> FloatArray:
+    def _solve_scaled(
+        self, right: FloatArray, small: Callable[[FloatArray], bool]
+    ) -> tuple[FloatArray, FloatArray]:
         """Conjugate gradients on the coupled system, again on what rounding left of it."""
         right = _sum_zero(right)
-        return refine(right, lambda rest: self._descend(rest, small), self._apply, small)[0]
+        return refine(right, lambda rest: self._descend(rest, small), self._apply, small)[:2]
 
     def _descend(self, right: FloatArray, small: Callable[[FloatArray], bool]) -> FloatArray:
         """Preconditioned conjugate gradients."""
@@ -62,7 +113,7 @@ class SeparableSystem(ColumnSystem):
         for _ in range(_MAX_STEPS):
             if small(rest) or energy <= 0.0 or float(np.linalg.norm(rest)) <= goal:
                 break
-            image = self._apply(direction)
+            image, _ = self._apply(direction)
             length = energy / float(np.vdot(direction, image))
             solution += length * direction
             rest = rest - length * image
@@ -72,7 +123,7 @@ class SeparableSystem(ColumnSystem):
         return solution
 
     def response(self, groups: IntArray, pulls: FloatArray) -> FloatArray:
-        prepared, first = self.prepared, int(self.prepared.fit_intercept)
+        prepared, first = self.prepared, self._first
         moved = prepared.moves(groups, pulls)
         answer = np.zeros((len(groups), len(groups)))
         for k, (bend, factor) in enumerate(zip(self._bends, self._factors, strict=True)):
@@ -80,12 +131,12 @@ class SeparableSystem(ColumnSystem):
             coupling = self._kept @ bent.T
             answer += bent @ moved[k].T
             if prepared.quadratic is not None:
-                shift, own = self._quadratic_moves(groups, pulls[:, k])
-                coupling[first:] += shift
-                answer += prepared.layout.sum_columns((own * pulls[:, k, None]).T, groups)
+                at_factor, at_own = self._quadratic_moves(groups, pulls[:, k])
+                coupling[first:] += at_factor
+                answer += own_part(prepared, at_own, groups, pulls[:, k])
             half = factor.half(coupling)
             answer -= half.T @ half
-        answer.flat[:: len(groups) + 1] *= 1.0 + 1e-12
+        answer.ravel()[:: len(groups) + 1] *= 1.0 + 1e-12
         return answer
 
 

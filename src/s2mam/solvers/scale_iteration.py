@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from s2mam._typing import FloatArray, IntArray
+from s2mam._typing import BoolArray, FloatArray
+from s2mam.solvers.bend import Bend
 from s2mam.solvers.gap import Certificate, certify
 from s2mam.solvers.point import Point
 from s2mam.solvers.prepared import PreparedProblem
@@ -18,11 +19,15 @@ __all__ = ["ScaleIteration"]
 
 # Continuation: penalties start at most this factor below what empties the model, and fall by
 # _FALL once the gradient norms exceed the current ones by less than _LOOSE.
-_START = 0.1
+_START = 0.05
 _FALL = 0.3
 _LOOSE = 0.5
-# At most this many groups enter an empty model at once: most of those that want to are echoes.
-_ENTER = 10
+# Most groups that want to enter are echoes of a few: at most _ENTER come into an empty model at
+# once, at most _GROWTH times as many as are inside into a small one (up to one per _CROWD rows),
+# and at most as many as are inside into a large one.
+_ENTER = 20
+_GROWTH = 4
+_CROWD = 5
 # Parts of a proposed change of scales that are tried, and halvings of the last resort.
 _FRACTIONS = (1.0, 0.3, 0.05)
 _HALVINGS = 12
@@ -93,13 +98,11 @@ class ScaleIteration:
     def _linearise(self) -> None:
         prepared, point = self.prepared, self.point
         self.gradient = prepared.loss.gradient(prepared.target, point.decision, prepared.weights)
-        self.curvature = prepared.curvature(point.decision)
+        self.bend = prepared.bend_at(point.decision)
 
     def certify(self) -> Certificate:
         point, gradient = self.corrected
-        certificate = certify(
-            self.prepared, point.coef, point.quadratic_coef, gradient, self.curvature
-        )
+        certificate = certify(self.prepared, point.coef, point.quadratic_coef, gradient, self.bend)
         self.bound = max(self.bound, certificate.bound)
         return certificate
 
@@ -109,17 +112,17 @@ class ScaleIteration:
         self.accuracy = min(_ROUGH, max(_FINE * self.tol, 0.1 * relative**2))
         self.slack = slack if np.isfinite(slack) else self.rounding
 
-    def target_of(self, system: RidgeSystem, groups: IntArray, pull: FloatArray) -> Point:
+    def target_of(self, system: RidgeSystem, pull: FloatArray) -> Point:
         """Minimiser of the ridge model."""
-        prepared = self.prepared
-        limits = self.accuracy * self.factor * prepared.penalties[groups]
-        free, scaled, decision = system.solve(pull, limits)
+        prepared, block = self.prepared, system.block
+        limits = (self.accuracy * self.factor) * prepared.penalties[block.groups]
+        found, decision = system.solve(pull, limits)
         coef = np.zeros(prepared.coef_shape)
-        columns = prepared.layout.columns(groups)
-        coef[columns] = scaled
-        first = int(prepared.fit_intercept)
-        coef[prepared.free_columns] = free[first:]
-        intercept = free[0] if first else np.zeros_like(self.point.intercept)
+        first, last = int(prepared.fit_intercept), prepared.free.shape[1]
+        coef[block.columns] = found[last:]
+        if last > first:
+            coef[prepared.free_columns] = found[first:last]
+        intercept = found[0] if first else np.zeros_like(self.point.intercept)
         return self._evaluate(coef, np.asarray(intercept), decision)
 
     def merit(self, point: Point) -> float:
@@ -147,19 +150,18 @@ class ScaleIteration:
 
     def advance(self, scales: FloatArray, halvings: int) -> float:
         """Solve the ridge model at ``scales``, move, linearise again."""
-        groups = self.prepared.cover(np.flatnonzero(scales))
-        system = make_system(self.prepared, groups, scales[groups], self.curvature)
-        pull = self.prepared.bend(self.curvature, self.point.decision) - self.gradient
-        fraction = self.accept(self.target_of(system, groups, pull), halvings)
+        system = make_system(self.prepared, scales, self.bend)
+        pull = self.prepared.bend(self.bend.values, self.point.decision) - self.gradient
+        fraction = self.accept(self.target_of(system, pull), halvings)
         if fraction == 0.0:
             return 0.0
         self.scales = scales if fraction == 1.0 else self.scales + fraction * (scales - self.scales)
         self.last_system = system
-        curvature = self.curvature
+        bend = self.bend
         self._linearise()
         self.corrected = (self.point, self.gradient)
         if fraction == 1.0 and not self.prepared.loss.is_quadratic:
-            self.polish(system, groups, curvature)
+            self.polish(system, bend)
         return fraction
 
     def begin(self) -> None:
@@ -167,19 +169,14 @@ class ScaleIteration:
         if self.scales.any() or self.prepared.free_columns.size:
             self.advance(self.scales, _HALVINGS)
         if self.last_system is None:
-            nothing = np.empty(0, dtype=np.intp)
-            self.last_system = make_system(self.prepared, nothing, np.empty(0), self.curvature)
+            self.last_system = make_system(self.prepared, self.scales, self.bend)
 
-    def polish(self, system: RidgeSystem, groups: IntArray, curvature: FloatArray) -> None:
+    def polish(self, system: RidgeSystem, bend: Bend) -> None:
         """Second solve with the factor at hand: removes what the curved loss left behind."""
-        here = self.point
-        new, self.curvature = self.curvature, curvature
-        target = self.target_of(
-            system, groups, self.prepared.bend(self.curvature, here.decision) - self.gradient
-        )
-        self.curvature = new
-        moved = self.gradient + self.prepared.bend(self.curvature, target.decision - here.decision)
-        self.corrected = (target, moved)
+        prepared, here = self.prepared, self.point
+        target = self.target_of(system, prepared.bend(bend.values, here.decision) - self.gradient)
+        moved = prepared.bend(self.bend.values, target.decision - here.decision)
+        self.corrected = (target, self.gradient + moved)
         if self.merit(target) < self.merit(here):
             self.point = target
             self._linearise()
@@ -224,33 +221,34 @@ class ScaleIteration:
 
     def next_scales(self, certificate: Certificate) -> FloatArray:
         prepared = self.prepared
-        penalties = self.factor * prepared.penalties
         used = prepared.penalised
         inside = self.scales[used] > 0.0
-        excess = np.where(inside, 0.0, certificate.norms[used] / penalties[used])
-        room = max(_ENTER, 2 * int(np.count_nonzero(inside)))
-        entering = excess > 1.0
-        if np.count_nonzero(entering) > room:
-            entering = excess >= np.partition(excess, -room)[-room]
-        groups = used[inside | entering]
+        wanted = inside | self._entering(certificate.excess, inside)
+        groups = used[wanted]
         scales = np.zeros_like(self.scales)
         if groups.size:
-            pulls = certificate.pulls[prepared.layout.columns(groups)]
             assert self.last_system is not None
-            response = self.last_system.response(groups, pulls)
             scales[groups] = propose_scales(
-                response,
+                self.last_system.response(groups, certificate.pulls),
                 np.maximum(certificate.norms[groups], 1e-300),
-                penalties[groups],
+                self.factor * prepared.used_penalties[wanted],
                 self.scales[groups],
             )
         return scales
 
+    def _entering(self, excess: FloatArray, inside: BoolArray) -> BoolArray:
+        """Groups whose gradient exceeds the penalty, the largest ones when they are many."""
+        outside = np.where(inside, 0.0, excess)
+        entering: BoolArray = outside > self.factor
+        count = int(np.count_nonzero(inside))
+        room = max(_ENTER, count, min(_GROWTH * count, len(self.prepared.weights) // _CROWD))
+        if np.count_nonzero(entering) > room:
+            entering = outside >= np.partition(outside, -room)[-room]
+        return entering
+
     def set_factor(self, certificate: Certificate, *, first: bool) -> None:
         """Choose or lower the factor on the penalties (continuation)."""
-        used = self.prepared.penalised
-        ratios = certificate.norms[used] / self.prepared.penalties[used]
-        excess = float(np.max(ratios, initial=0.0))
+        excess = float(certificate.excess.max(initial=0.0))
         if first:
             self.factor = max(1.0, _START * excess)
         elif excess < (1.0 + _LOOSE) * self.factor:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from s2mam._typing import BoolArray, FloatArray
-from s2mam.solvers.linear import Definite
+from s2mam.solvers.linear import solve_definite
 
 __all__ = ["propose_scales"]
 
@@ -59,16 +59,15 @@ def _bounded_step(response: FloatArray, right: FloatArray, scales: FloatArray) -
     Block pivoting: all violated bounds and multipliers change sides at once; when their number
     stops falling, only the last one does, which cannot cycle.
     """
-    count = len(scales)
     matrix = response.copy()
-    matrix.flat[:: count + 1] *= 1.0 + _REGULARISATION
+    matrix.ravel()[:: len(scales) + 1] *= 1.0 + _REGULARISATION
     inside = (scales > 0.0) | (right > 0.0)
-    step = -scales
-    fewest, patience = count + 1, 3
+    threshold = 1e-12 * np.abs(right).max()
+    fewest, patience = len(scales) + 1, 3
     for _ in range(_MAX_PIVOTS):
         step = _step_inside(matrix, right, scales, inside)
-        pull = right - matrix @ step
-        wrong = np.where(inside, scales + step < 0.0, pull > 1e-12 * np.abs(right).max())
+        # inside a scale below zero is wrong, outside a pull towards more of it
+        wrong = np.where(inside, scales + step < 0.0, right - matrix @ step > threshold)
         violations = int(np.count_nonzero(wrong))
         if violations == 0:
             break
@@ -79,7 +78,7 @@ def _bounded_step(response: FloatArray, right: FloatArray, scales: FloatArray) -
         if patience > 0:
             inside = inside ^ wrong
         else:
-            last = np.flatnonzero(wrong)[-1]
+            last = wrong.nonzero()[0][-1]
             inside[last] = not inside[last]
     return step
 
@@ -88,12 +87,11 @@ def _step_inside(
     matrix: FloatArray, right: FloatArray, scales: FloatArray, inside: BoolArray
 ) -> FloatArray:
     if inside.all():
-        return Definite(matrix).solve(right)
+        return solve_definite(matrix, right)
     step = -scales
-    free = np.flatnonzero(inside)
-    fixed = np.flatnonzero(~inside & (scales > 0.0))
-    reduced = right[free]
+    free, fixed = inside.nonzero()[0], (~inside & (scales > 0.0)).nonzero()[0]
+    rows, reduced = matrix[free], right[free]
     if fixed.size:
-        reduced = reduced - matrix[np.ix_(free, fixed)] @ step[fixed]
-    step[free] = Definite(matrix[np.ix_(free, free)]).solve(reduced)
+        reduced -= rows[:, fixed] @ step[fixed]
+    step[free] = solve_definite(np.ascontiguousarray(rows[:, free]), reduced)
     return step
