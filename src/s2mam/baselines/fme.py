@@ -27,6 +27,8 @@ _MOST_ANCHORS = 500
 class _FME(Baseline):
     """What the four classes share; the embedding is what differs."""
 
+    #: Weight of the labels when the user gives none.
+    _usual_weight: ClassVar[float] = 1e9
     grid: ClassVar[Mapping[str, Sequence[Any]]] = {
         "mu": (1e-4, 1e-3, 1e-2, 1e-1),
         "gamma": (1e-2, 1e-1, 1.0, 1e1),
@@ -37,7 +39,7 @@ class _FME(Baseline):
         *,
         mu: float = 1e-3,
         gamma: float = 1.0,
-        label_weight: float = 1e9,
+        label_weight: float | None = None,
         n_anchors: int | None = None,
         n_nearest: int = 3,
         weights: str = "lae",
@@ -64,8 +66,9 @@ class _FME(Baseline):
         """Soft labels of the rows and their linear map."""
 
     def _penalties(self) -> dict[str, float]:
-        names = ("mu", "gamma", "label_weight")
-        return {name: positive(name, getattr(self, name)) for name in names}
+        weight = self._usual_weight if self.label_weight is None else self.label_weight
+        values = {"mu": self.mu, "gamma": self.gamma, "label_weight": weight}
+        return {name: positive(name, value) for name, value in values.items()}
 
     def _learn(self, rows: BaselineRows) -> None:
         self._penalties()
@@ -94,7 +97,7 @@ class _FMEClassifier(_FME, BaselineClassifier):
         *,
         mu: float = 1e-3,
         gamma: float = 1.0,
-        label_weight: float = 1e9,
+        label_weight: float | None = None,
         n_anchors: int | None = None,
         n_nearest: int = 3,
         weights: str = "lae",
@@ -138,6 +141,9 @@ class _Fast(_FME):
 
 class _Reduced(_FME):
     paper_name: ClassVar[str] = "r-FME"
+    # Soft labels live on anchors: with as many labels as anchors, keeping every label exactly would
+    # leave nothing to smooth.
+    _usual_weight: ClassVar[float] = 10.0
 
     def _embed(
         self, rows: BaselineRows, anchors: FloatArray, graph: FloatArray, targets: FloatArray
@@ -159,8 +165,8 @@ class FFMERegressor(_Fast, BaselineRegressor):
         Weight of the linear fit; positive.
     gamma : float
         Ridge penalty of the linear map; positive.
-    label_weight : float
-        Weight of the labels; a large one keeps them.
+    label_weight : float, optional
+        Weight of the labels; a large one keeps them. 1e9 for f-FME, 10 for r-FME when not given.
     n_anchors : int, optional
         Anchors by k-means; half of the rows, at most 500, when not given.
     n_nearest : int

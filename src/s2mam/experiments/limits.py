@@ -32,8 +32,8 @@ def cpu_limit(seconds: float | None) -> Iterator[None]:
     """Raise `CellTimeoutError` when the block has used this many CPU seconds.
 
     Works where the system has interval timers and the block runs in the main thread of its process,
-    as in joblib's own processes; elsewhere the block runs without a limit. A long call into compiled
-    code is finished first, so the block may use more than the limit.
+    as in joblib's own processes; elsewhere the block runs without a limit. A long call into
+    compiled code is finished first, so the block may use more than the limit.
 
     Parameters
     ----------
