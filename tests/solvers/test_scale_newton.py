@@ -195,8 +195,9 @@ def test_separable_classes_without_any_penalty_warn_with_gap_and_advice():
 
 def test_max_iter_warns_and_still_returns_an_honest_gap():
     problem = make_problem("logistic", fraction=0.01)
-    with pytest.warns(ConvergenceWarning):
+    with pytest.warns(ConvergenceWarning) as caught:
         rough = solve(problem, max_iter=3)
+    assert caught[0].filename == __file__  # the line of the caller, not one of the package
     assert rough.stop_reason == "max_iter"
     exact = solve(problem, tol=1e-10)
     assert rough.objective - exact.objective <= rough.gap

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from solver_problems import make_problem, oracle
 
-from s2mam.solvers import solve, systems
+from s2mam.solvers import ridge, ridge_rows, solve, systems
 from s2mam.solvers.linear import Definite
 from s2mam.solvers.prepared import PreparedProblem
 from s2mam.solvers.ridge import ColumnSystem
-from s2mam.solvers.ridge_outputs import SeparableSystem
+from s2mam.solvers.ridge_outputs import CoupledSystem, SeparableSystem
 from s2mam.solvers.ridge_rows import RowSystem
 
 GROUPS = np.array([0, 3, 4])
@@ -22,13 +22,21 @@ def build(kind, name, *, quadratic, weak):
     prepared = PreparedProblem(make_problem(name, quadratic=quadratic, unpenalised=(1,)))
     rng = np.random.default_rng(0)
     shape = (40,) if prepared.scalar else (40, 3)
-    curvature = prepared.curvature(rng.normal(size=shape))
+    bend = prepared.bend_at(rng.normal(size=shape))
     pull = 0.05 * rng.normal(size=shape)
     if not prepared.scalar:
         pull -= pull.mean(axis=1, keepdims=True)
-    scales = np.repeat(SCALES, prepared.layout.sizes[GROUPS])
-    strong = scales * prepared.energies(GROUPS, curvature) > (0.05 if weak else 0.0)
-    return prepared, kind(prepared, GROUPS, scales, strong, curvature), curvature, pull
+    block = prepared.working.include(GROUPS)
+    scales = prepared.layout.spread(SCALES, GROUPS)
+    strong = scales * prepared.energies(block, bend) > (0.05 if weak else 0.0)
+    return prepared, kind(prepared, block, SCALES, strong, bend), bend, pull
+
+
+def on_all_columns(prepared, groups, values):
+    """``values`` of the columns of ``groups``, zero elsewhere."""
+    whole = np.zeros(prepared.coef_shape)
+    whole[prepared.layout.columns(groups)] = values
+    return whole
 
 
 def dense(prepared, curvature, scales):
@@ -55,21 +63,20 @@ def dense(prepared, curvature, scales):
         (RowSystem, "logistic", False),
         (ColumnSystem, "logistic", False),
         (ColumnSystem, "squared", True),
-        (ColumnSystem, "multinomial", True),
+        (CoupledSystem, "multinomial", True),
         (SeparableSystem, "multinomial", False),
         (SeparableSystem, "multinomial", True),
     ],
 )
 def test_solution_equals_the_dense_one(kind, name, quadratic, weak):
-    prepared, system, curvature, pull = build(kind, name, quadratic=quadratic, weak=weak)
+    prepared, system, bend, pull = build(kind, name, quadratic=quadratic, weak=weak)
     scales = np.repeat(SCALES, prepared.layout.sizes[GROUPS])
-    features, matrix = dense(prepared, curvature, scales)
+    features, matrix = dense(prepared, bend.values, scales)
     exact = np.linalg.solve(matrix, (features.T @ pull).ravel()).reshape(features.shape[1], -1)
-    free, scaled, decision = system.solve(pull, np.full(3, 1e-12))
-    found = np.concatenate([free, scaled]).reshape(exact.shape)
-    np.testing.assert_allclose(found, exact, atol=1e-8)
+    found, decision = system.solve(pull, np.full(3, 1e-12))
+    np.testing.assert_allclose(found.reshape(exact.shape), exact, atol=1e-8)
     np.testing.assert_allclose(decision.reshape(40, -1), features @ exact, atol=1e-8)
-    assert not scaled[scales == 0.0].any()
+    assert not found[prepared.free.shape[1] :][scales == 0.0].any()
 
 
 @pytest.mark.parametrize(
@@ -78,15 +85,15 @@ def test_solution_equals_the_dense_one(kind, name, quadratic, weak):
         (RowSystem, "squared", False),
         (ColumnSystem, "squared", False),
         (ColumnSystem, "squared", True),
-        (ColumnSystem, "multinomial", True),
+        (CoupledSystem, "multinomial", True),
     ],
 )
 def test_response_is_the_slope_of_the_squared_pulls(kind, name, quadratic):
-    prepared, _, curvature, pull = build(kind, name, quadratic=quadratic, weak=False)
+    prepared, _, bend, pull = build(kind, name, quadratic=quadratic, weak=False)
     sizes = prepared.layout.sizes[GROUPS]
 
     def pulls_at(scales):
-        features, matrix = dense(prepared, curvature, np.repeat(scales, sizes))
+        features, matrix = dense(prepared, bend.values, np.repeat(scales, sizes))
         right = (features.T @ pull).ravel()
         coef = np.linalg.solve(matrix, right)
         smooth = matrix.copy()
@@ -103,10 +110,10 @@ def test_response_is_the_slope_of_the_squared_pulls(kind, name, quadratic):
         return np.array([block @ block for block in blocks])
 
     base = np.array([2.0, 0.7, 0.3])
-    scaled = np.repeat(base, sizes)
-    system = kind(prepared, GROUPS, scaled, np.ones(len(scaled), dtype=bool), curvature)
-    pulls = pulls_at(base).reshape(len(scaled), *(() if prepared.scalar else (-1,)))
-    response = system.response(GROUPS, pulls)
+    block = prepared.working.include(GROUPS)
+    system = kind(prepared, block, base, np.ones(len(block.columns), dtype=bool), bend)
+    pulls = pulls_at(base).reshape(len(block.columns), *(() if prepared.scalar else (-1,)))
+    response = system.response(GROUPS, on_all_columns(prepared, GROUPS, pulls))
     for h in range(3):
         step = 1e-4 * np.eye(3)[h]
         slope = (squares(base + step) - squares(base - step)) / 2e-4
@@ -118,24 +125,25 @@ def test_response_is_the_slope_of_the_squared_pulls(kind, name, quadratic):
     [
         (RowSystem, "squared", False),
         (ColumnSystem, "squared", True),
-        (ColumnSystem, "multinomial", True),
+        (CoupledSystem, "multinomial", True),
         (SeparableSystem, "multinomial", True),
     ],
 )
 @pytest.mark.parametrize("limit", [1e-1, 1e-3, 1e-6])
 def test_what_is_left_of_the_gradient_respects_the_limits(kind, name, quadratic, limit):
     """Large scales: the right-hand side is huge beside the gradients that matter."""
-    prepared, _, curvature, pull = build(kind, name, quadratic=quadratic, weak=False)
-    sizes = prepared.layout.sizes[GROUPS]
-    scales = np.repeat([1e4, 0.0, 1e6], sizes)
-    energies = scales * prepared.energies(GROUPS, curvature)
+    prepared, _, bend, pull = build(kind, name, quadratic=quadratic, weak=False)
+    sizes, block = prepared.layout.sizes[GROUPS], prepared.working.include(GROUPS)
+    by_group = np.array([1e4, 0.0, 1e6])
+    scales = np.repeat(by_group, sizes)
+    energies = scales * prepared.energies(block, bend)
     strong = energies > np.median(energies[energies > 0.0])
     assert 0 < np.count_nonzero(strong) < np.count_nonzero(scales)
-    system = kind(prepared, GROUPS, scales, strong, curvature)
+    system = kind(prepared, block, by_group, strong, bend)
     limits = limit * np.array([1e-3, 1.0, 1e-2])
-    free, scaled, _ = system.solve(1e3 * pull, limits)
-    features, matrix = dense(prepared, curvature, scales)
-    found = np.concatenate([free, scaled]).reshape(features.shape[1], -1)
+    found, _ = system.solve(1e3 * pull, limits)
+    features, matrix = dense(prepared, bend.values, scales)
+    found = found.reshape(features.shape[1], -1)
     left = ((features.T @ (1e3 * pull)).ravel() - matrix @ found.ravel()).reshape(found.shape)
     for block, allowed, group in zip(
         np.split(left[prepared.free.shape[1] :], np.cumsum(sizes)[:-1]), limits, GROUPS, strict=True
@@ -146,15 +154,78 @@ def test_what_is_left_of_the_gradient_respects_the_limits(kind, name, quadratic,
 
 def test_response_after_a_full_factorisation_ignores_groups_at_scale_zero():
     """Groups kept for their memory only must not enter the factor, nor shift its columns."""
-    prepared, partial, curvature, pull = build(ColumnSystem, "squared", quadratic=True, weak=True)
+    prepared, partial, bend, pull = build(ColumnSystem, "squared", quadratic=True, weak=True)
     partial.solve(pull, np.zeros(3))
     alive = GROUPS[SCALES > 0.0]
-    scales = np.repeat(SCALES[SCALES > 0.0], prepared.layout.sizes[alive])
-    alone = ColumnSystem(prepared, alive, scales, np.ones(len(scales), dtype=bool), curvature)
-    pulls = np.random.default_rng(2).normal(size=len(scales))
+    other, _, _, _ = build(ColumnSystem, "squared", quadratic=True, weak=True)
+    other.working = type(other.working)(other.features.T, other.free.T, other.layout)
+    block = other.working.include(alive)
+    strong = np.ones(len(block.columns), dtype=bool)
+    alone = ColumnSystem(other, block, SCALES[SCALES > 0.0], strong, bend)
+    values = np.random.default_rng(2).normal(size=len(block.columns))
+    pulls = on_all_columns(prepared, alive, values)
     np.testing.assert_allclose(
         partial.response(alive, pulls), alone.response(alive, pulls), rtol=1e-9
     )
+
+
+@pytest.mark.parametrize("quadratic", [False, True])
+def test_response_covers_groups_that_enter_after_the_factorisation(quadratic):
+    """A group outside the block of the factor responds as one that was in it at scale zero."""
+    prepared, system, bend, _ = build(ColumnSystem, "squared", quadratic=quadratic, weak=False)
+    pulls = np.random.default_rng(3).normal(size=prepared.coef_shape)
+    wanted = np.array([0, 2, 4, 5])
+    found = system.response(wanted, pulls)
+    scales = np.zeros(prepared.layout.n_groups)
+    scales[GROUPS] = SCALES
+    block = prepared.working.block
+    assert set(block.groups) > set(GROUPS)
+    chosen = scales[block.groups]
+    strong = prepared.layout.spread(chosen, block.groups) > 0.0
+    whole = ColumnSystem(prepared, block, chosen, strong, bend)
+    np.testing.assert_allclose(found, whole.response(wanted, pulls), rtol=1e-9)
+
+
+def test_single_precision_is_refined_to_double():
+    prepared, _, bend, pull = build(ColumnSystem, "logistic", quadratic=False, weak=False)
+    block = prepared.working.include(GROUPS)
+    strong = np.repeat(SCALES, prepared.layout.sizes[GROUPS]) > 0.0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ridge, "_SINGLE_COLUMNS", 0)
+        single = ColumnSystem(prepared, block, SCALES, strong, bend, single=True)
+        found = single.solve(pull, np.full(3, 1e-10))
+        assert single._kept.dtype == np.float32
+    double = ColumnSystem(prepared, block, SCALES, strong, bend)
+    for one, other in zip(found, double.solve(pull, np.full(3, 1e-10)), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-8)
+
+
+def test_a_borrowed_factor_solves_the_system_at_hand():
+    prepared, first, bend, pull = build(RowSystem, "squared", quadratic=False, weak=False)
+    block, moved = prepared.working.block, SCALES * np.array([1.1, 1.0, 0.8])
+    strong = np.ones(len(block.columns), dtype=bool)
+    assert first.is_near(block, moved, bend)
+    assert not first.is_near(block, 10.0 * SCALES, bend)
+    borrowing = RowSystem(prepared, block, moved, strong, bend, near=first)
+    found = borrowing.solve(pull, np.full(3, 1e-9))
+    own = RowSystem(prepared, block, moved, strong, bend).solve(pull, np.full(3, 1e-9))
+    assert borrowing._factor is first._factor
+    for one, other in zip(found, own, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-7)
+
+
+def test_a_borrowed_factor_that_does_not_serve_is_replaced():
+    prepared, first, bend, pull = build(RowSystem, "squared", quadratic=False, weak=False)
+    block, moved = prepared.working.block, np.array([2e4, 3e3, 1e-3])
+    strong = np.ones(len(block.columns), dtype=bool)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ridge_rows, "_BORROWED_STEPS", 1)
+        borrowing = RowSystem(prepared, block, moved, strong, bend, near=first)
+        found = borrowing.solve(pull, np.full(3, 1e-9))
+    assert borrowing._factor is not first._factor
+    own = RowSystem(prepared, block, moved, strong, bend).solve(pull, np.full(3, 1e-9))
+    for one, other in zip(found, own, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-6)
 
 
 @pytest.mark.parametrize("quadratic", [False, True])

@@ -32,6 +32,9 @@ __all__ = ["AverageSettings", "fit_average"]
 # Kernel length in spreads of a column: a class says less about a curve than a number does, so the
 # curves of classes are smoother.
 _LENGTHS = {"numbers": 1.0, "classes": 2.0}
+# Where no column is likely by itself, those with at least this share of the largest contribution
+# are named.
+_MAIN_SHARE = 0.5
 # Prior log-odds and prior weight of a column that depends on no other while others do.
 _INDEPENDENT_ODDS, _INDEPENDENT_WEIGHT = -3.0, 0.1
 
@@ -113,7 +116,8 @@ def fit_average(rows: TrainingRows, settings: AverageSettings) -> Fitted:
         model = model.scaled(spread, center)
     else:
         model = model.scaled(*calibrate(averaged.held_out, codes, rows.weights))
-    return _publish(model, averaged, dependence, settings.budget)
+    shares = _contribution_shares(views, averaged)
+    return _publish(model, averaged, dependence, shares, settings.budget)
 
 
 def _column_prior(dependence: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -170,14 +174,33 @@ def _to_model(rows: TrainingRows, views: list[View], averaged: AveragedModel) ->
     return AdditiveModel(tuple(parts), intercept, clip=True)
 
 
+def _contribution_shares(views: list[View], averaged: AveragedModel) -> FloatArray:
+    """Share of each column in the variance of the decision over all rows."""
+    n, p = views[0].table.shape
+    shares = np.zeros(p)
+    for j in range(p):
+        part = np.zeros((n, averaged.fits[0].intercept.size))
+        for view, fit in zip(views, averaged.fits, strict=True):
+            part += np.outer(view.atoms.straight[:, j], fit.straight[j])
+            part += view.atoms.curved[j] @ fit.curved[j]
+        shares[j] = part.var(axis=0).sum()
+    total = float(shares.sum())
+    return shares / total if total > 0 else shares
+
+
 def _publish(
-    model: AdditiveModel, averaged: AveragedModel, dependence: FloatArray, budget: int | None
+    model: AdditiveModel,
+    averaged: AveragedModel,
+    dependence: FloatArray,
+    shares: FloatArray,
+    budget: int | None,
 ) -> Fitted:
     probabilities = averaged.probabilities
     if budget is None:
         support = probabilities > 0.5
         if not support.any():
-            support[int(np.argmax(probabilities))] = True
+            # No column is likely on its own: name those that the prediction rests on most.
+            support = shares >= _MAIN_SHARE * shares.max()
     else:
         support = np.zeros(probabilities.size, dtype=bool)
         support[np.argsort(-probabilities, kind="stable")[:budget]] = True
@@ -188,5 +211,9 @@ def _publish(
     weights: dict[str, float] = {}
     for name, weight in zip(averaged.names, averaged.weights, strict=True):
         weights[name] = weights.get(name, 0.0) + float(weight)
-    chosen: dict[str, Any] = {"member_weights": weights, "dependence": dependence}
+    chosen: dict[str, Any] = {
+        "member_weights": weights,
+        "dependence": dependence,
+        "contribution_shares": shares,
+    }
     return Fitted(model, probabilities, support, history, "max_iter", chosen)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 
 from s2mam.exceptions import ConvergenceWarning, InvalidInputError
+from s2mam.intake.notices import warn_user
 from s2mam.solvers.admm import solve_admm
 from s2mam.solvers.problem import GroupProblem
 from s2mam.solvers.result import SolveResult
@@ -114,12 +114,11 @@ def solve(
     limit = {} if max_iter is None else {"max_iter": max_iter}
     result = METHODS[method](problem, start=start, tol=tol, **limit)
     if result.stop_reason != "gap":
-        warnings.warn(
+        warn_user(
             f"the {method!r} solver stopped ({result.stop_reason}) after {result.n_iter} "
             f"iterations with a duality gap of {result.gap:.2e} at objective "
             f"{result.objective:.6g}, above tol={tol:g} times the objective; raise max_iter or "
             "tol, or add a small ridge (quadratic) when penalties are zero or tiny.",
             ConvergenceWarning,
-            stacklevel=2,
         )
     return result

@@ -24,11 +24,13 @@ from s2mam.solvers.linear import Definite, gram
 from s2mam.solvers.prepared import PreparedProblem
 from s2mam.solvers.working import ColumnBlock
 
-__all__ = ["ColumnSystem", "RidgeSystem", "own_part", "refine"]
+__all__ = ["ColumnSystem", "RidgeSystem", "descend", "own_part", "refine"]
 
 _REFINEMENTS = 8
 # Refinement that does not shrink the residual by this factor is not worth going on with.
 _PROGRESS = 0.5
+# Beyond this reduction the residual that conjugate gradients carry along is not to be trusted.
+_TRUSTED = 1e-10
 # Single precision pays above this many columns.
 _SINGLE_COLUMNS = 60
 
@@ -86,6 +88,41 @@ def refine(
     return best, met, False
 
 
+def descend(
+    right: FloatArray,
+    approximate: Callable[[FloatArray], FloatArray],
+    apply: Callable[[FloatArray], tuple[FloatArray, FloatArray]],
+    small: Callable[[FloatArray], bool],
+    steps: int,
+) -> FloatArray:
+    """Conjugate gradients with ``approximate`` as preconditioner, from zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from s2mam.solvers.ridge import descend
+    >>> diagonal = np.array([1.0, 2.0])
+    >>> small = lambda rest: abs(rest).max() < 1e-9
+    >>> descend(np.ones(2), lambda r: r, lambda x: (diagonal * x, x), small, 5)
+    array([1. , 0.5])
+    """
+    rest, solution = right, np.zeros_like(right)
+    direction = lifted = approximate(rest)
+    energy = float(np.vdot(rest, lifted))
+    goal = _TRUSTED * float(np.linalg.norm(rest))
+    for _ in range(steps):
+        if small(rest) or energy <= 0.0 or float(np.linalg.norm(rest)) <= goal:
+            break
+        image, _ = apply(direction)
+        length = energy / float(np.vdot(direction, image))
+        solution += length * direction
+        rest = rest - length * image
+        lifted = approximate(rest)
+        before, energy = energy, float(np.vdot(rest, lifted))
+        direction = lifted + (energy / before) * direction
+    return solution
+
+
 class ColumnSystem:
     """Gram form over the columns in play: any scalar loss, with or without quadratic term.
 
@@ -132,7 +169,7 @@ class ColumnSystem:
     def _keep(self, scaled: IntArray) -> None:
         """Copy the columns of the factor; columns of scale zero have no part in any."""
         self._strong = np.concatenate([np.arange(self._n_free), scaled + self._n_free])
-        self._kept = self.block.rows[self._strong]
+        self._kept: FloatArray = self.block.rows[self._strong]
         self._kept *= self._root[self._strong, None]
 
     def _strong_quadratic(self) -> FloatArray:

@@ -13,13 +13,11 @@ import numpy as np
 
 from s2mam._typing import FloatArray, IntArray
 from s2mam.solvers.linear import Definite, gram
-from s2mam.solvers.ridge import ColumnSystem, own_part, refine
+from s2mam.solvers.ridge import ColumnSystem, descend, own_part, refine
 
 __all__ = ["CoupledSystem", "SeparableSystem"]
 
 _MAX_STEPS = 500
-# Beyond this reduction the recurrence of the residual is not to be trusted.
-_SINGLE = 1e-10
 
 
 class CoupledSystem(ColumnSystem):
@@ -104,23 +102,7 @@ class SeparableSystem(CoupledSystem):
         return refine(right, lambda rest: self._descend(rest, small), self._apply, small)[:2]
 
     def _descend(self, right: FloatArray, small: Callable[[FloatArray], bool]) -> FloatArray:
-        """Preconditioned conjugate gradients."""
-        rest = _sum_zero(right)
-        solution = np.zeros_like(rest)
-        lifted = self._approximate(rest)
-        direction, energy = lifted, float(np.vdot(rest, lifted))
-        goal = _SINGLE * float(np.linalg.norm(rest))
-        for _ in range(_MAX_STEPS):
-            if small(rest) or energy <= 0.0 or float(np.linalg.norm(rest)) <= goal:
-                break
-            image, _ = self._apply(direction)
-            length = energy / float(np.vdot(direction, image))
-            solution += length * direction
-            rest = rest - length * image
-            lifted = self._approximate(rest)
-            before, energy = energy, float(np.vdot(rest, lifted))
-            direction = lifted + (energy / before) * direction
-        return solution
+        return descend(_sum_zero(right), self._approximate, self._apply, small, _MAX_STEPS)
 
     def response(self, groups: IntArray, pulls: FloatArray) -> FloatArray:
         prepared, first = self.prepared, self._first

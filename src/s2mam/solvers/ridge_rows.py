@@ -6,6 +6,7 @@ Factorised in single precision, half the time; refinement gives the solution the
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,26 @@ from s2mam._typing import AnyArray, BoolArray, FloatArray, IntArray
 from s2mam.solvers.bend import Bend
 from s2mam.solvers.linear import Definite, gram
 from s2mam.solvers.prepared import PreparedProblem
-from s2mam.solvers.ridge import refine
+from s2mam.solvers.ridge import descend, refine
 from s2mam.solvers.working import ColumnBlock
 
 __all__ = ["RowSystem"]
+
+
+# A factor serves other scales when these have moved the kernel by less than this, in squares of
+# relative changes summed over the groups; and the conjugate gradients allowed for it.
+_NEAR = 0.5
+_BORROWED_STEPS = 8
+
+
+@dataclass(frozen=True)
+class _Factor:
+    """Factor of the kernel, what it makes of the free columns, and the scales of all groups."""
+
+    kernel: Definite
+    free_half: FloatArray
+    free_gram: Definite
+    scales: FloatArray
 
 
 class RowSystem:
@@ -37,36 +54,42 @@ class RowSystem:
         bend: Bend,
         *,
         single: bool = True,
+        near: RowSystem | None = None,
     ) -> None:
         self.prepared = prepared
         self.block = block
+        self._bend = bend
         self._group_scales = scales
         self._scales = prepared.layout.spread(scales, block.groups)
         self._root = bend.root
         self._features = block.rows[prepared.free.shape[1] :]
         self._free = prepared.free * self._root[:, None]
+        self._strong = strong
         self._exact = not single
-        self._factorise(strong)
+        self._borrowed = near is not None
+        self._factor: _Factor = self._factorise(strong) if near is None else near._factor
 
-    def _factorise(self, strong: BoolArray) -> None:
+    def _factorise(self, strong: BoolArray) -> _Factor:
         kind: Any = np.float64 if self._exact else np.float32
         chosen = np.flatnonzero(strong)
         scaled: AnyArray = self._features[chosen].astype(kind, copy=False)
         scaled *= np.sqrt(self._scales[chosen]).astype(kind)[:, None]
-        kernel = gram(scaled)
+        matrix = gram(scaled)
         root = self._root.astype(kind)
-        kernel *= root[:, None]
-        kernel *= root
-        kernel.ravel()[:: len(kernel) + 1] += 1.0
-        self._kernel = Definite(kernel, overwrite=True)
-        self._free_half = self._kernel.half(self._free)
-        self._free_gram = Definite(self._free_half.T @ self._free_half)
+        matrix *= root[:, None]
+        matrix *= root
+        matrix.ravel()[:: len(matrix) + 1] += 1.0
+        kernel = Definite(matrix, overwrite=True)
+        free_half = kernel.half(self._free)
+        scales = np.zeros(self.prepared.layout.n_groups)
+        scales[self.block.groups] = self._group_scales
+        return _Factor(kernel, free_half, Definite(free_half.T @ free_half), scales)
 
     def _approximate(self, right: FloatArray) -> FloatArray:
-        rows = len(self._root)
-        half = self._kernel.half(right[:rows])
-        free = self._free_gram.solve(self._free_half.T @ half - right[rows:])
-        dual = self._kernel.back(half - self._free_half @ free)
+        rows, factor = len(self._root), self._factor
+        half = factor.kernel.half(right[:rows])
+        free = factor.free_gram.solve(factor.free_half.T @ half - right[rows:])
+        dual = factor.kernel.back(half - factor.free_half @ free)
         return np.concatenate([dual, free]).astype(np.float64, copy=False)
 
     def _apply(self, unknowns: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -103,21 +126,46 @@ class RowSystem:
     def solve(self, pull: FloatArray, limits: FloatArray) -> tuple[FloatArray, FloatArray]:
         rows, small = len(self._root), self._test(limits)
         right = np.concatenate([pull / self._root, np.zeros(self._free.shape[1])])
-        unknowns, met, settled = refine(right, self._approximate, self._apply, small)
+        unknowns, met, settled = self._refine(right, small)
+        if not settled and self._borrowed:
+            self._borrowed = False
+            self._factor = self._factorise(self._strong)
+            unknowns, met, settled = self._refine(right, small)
         if not settled and not self._exact:
             self._exact = True
-            self._factorise(self._scales > 0.0)
+            self._factor = self._factorise(self._scales > 0.0)
             unknowns, met, _ = refine(right, self._approximate, self._apply, small)
         free = unknowns[rows:]
         coef = np.concatenate([free, met[rows:]])
         return coef, met[:rows] + self.prepared.free @ free
 
+    def _refine(
+        self, right: FloatArray, small: Callable[[FloatArray], bool]
+    ) -> tuple[FloatArray, FloatArray, bool]:
+        if not self._borrowed:
+            return refine(right, self._approximate, self._apply, small)
+
+        def approximate(rest: FloatArray) -> FloatArray:
+            return descend(rest, self._approximate, self._apply, small, _BORROWED_STEPS)
+
+        return refine(right, approximate, self._apply, small)
+
+    def is_near(self, block: ColumnBlock, scales: FloatArray, bend: Bend) -> bool:
+        """Whether the factor at hand serves the groups of ``block`` at ``scales`` as well."""
+        if bend is not self._bend:
+            return False
+        before = self._factor.scales[block.groups]
+        energies = bend.total * self.prepared.layout.sum_columns(block.squares, block.groups)
+        apart = (scales - before) * energies / (1.0 + before * energies)
+        return float(apart @ apart) < _NEAR
+
     def response(self, groups: IntArray, pulls: FloatArray) -> FloatArray:
         moved = self.prepared.moves(groups, pulls)[0]
         moved *= self._root
-        half = self._kernel.half(moved.T)
+        factor = self._factor
+        half = factor.kernel.half(moved.T)
         answer: FloatArray = half.T @ half
         if self._free.size:
-            lost = self._free_gram.half(self._free_half.T @ half)
+            lost = factor.free_gram.half(factor.free_half.T @ half)
             answer -= lost.T @ lost
         return answer

@@ -41,6 +41,8 @@ _UNSETTLED = 0.5
 # on the gap) at last.
 _ROUGH = 1e-2
 _FINE = 0.03
+# How much more the first of two solves with the same factor may leave over.
+_FIRST = 30.0
 
 
 class ScaleIteration:
@@ -112,10 +114,10 @@ class ScaleIteration:
         self.accuracy = min(_ROUGH, max(_FINE * self.tol, 0.1 * relative**2))
         self.slack = slack if np.isfinite(slack) else self.rounding
 
-    def target_of(self, system: RidgeSystem, pull: FloatArray) -> Point:
-        """Minimiser of the ridge model."""
+    def target_of(self, system: RidgeSystem, pull: FloatArray, rough: float = 1.0) -> Point:
+        """Minimiser of the ridge model, ``rough`` times as inexact as the accuracy asks for."""
         prepared, block = self.prepared, system.block
-        limits = (self.accuracy * self.factor) * prepared.penalties[block.groups]
+        limits = (rough * self.accuracy * self.factor) * prepared.penalties[block.groups]
         found, decision = system.solve(pull, limits)
         coef = np.zeros(prepared.coef_shape)
         first, last = int(prepared.fit_intercept), prepared.free.shape[1]
@@ -150,9 +152,11 @@ class ScaleIteration:
 
     def advance(self, scales: FloatArray, halvings: int) -> float:
         """Solve the ridge model at ``scales``, move, linearise again."""
-        system = make_system(self.prepared, scales, self.bend)
+        system = make_system(self.prepared, scales, self.bend, self.last_system)
         pull = self.prepared.bend(self.bend.values, self.point.decision) - self.gradient
-        fraction = self.accept(self.target_of(system, pull), halvings)
+        # a curved loss is polished afterwards, which makes up for a rough solution now
+        rough = _FIRST if not self.prepared.loss.is_quadratic else 1.0
+        fraction = self.accept(self.target_of(system, pull, rough), halvings)
         if fraction == 0.0:
             return 0.0
         self.scales = scales if fraction == 1.0 else self.scales + fraction * (scales - self.scales)

@@ -22,21 +22,25 @@ _SINGLE_TRACE = 1e5
 _COUPLED_UNKNOWNS = 200
 
 
-def make_system(prepared: PreparedProblem, scales: FloatArray, bend: Bend) -> RidgeSystem:
+def make_system(
+    prepared: PreparedProblem, scales: FloatArray, bend: Bend, last: RidgeSystem | None = None
+) -> RidgeSystem:
     """Ridge model at ``scales`` (one per group of the problem), over the groups that have any.
 
-    Factorised over rows when they are fewer than the columns that matter, else over columns.
+    Factorised over rows when they are fewer than the columns that matter, else over columns. The
+    factor of ``last`` is used again where the scales have hardly moved.
     """
     block = prepared.working.include(scales.nonzero()[0])
     chosen, free = scales[block.groups], prepared.free.shape[1]
     energies = prepared.layout.spread(chosen, block.groups) * prepared.energies(block, bend)
     strong = energies > _ENERGY
     count = int(np.count_nonzero(strong))
-    kind: type[RowSystem] | type[ColumnSystem] = ColumnSystem
+    single = float(energies.sum()) < _SINGLE_TRACE
+    if prepared.scalar and prepared.quadratic is None and count > len(prepared.weights):
+        near = last if isinstance(last, RowSystem) and last.is_near(block, chosen, bend) else None
+        return RowSystem(prepared, block, chosen, strong, bend, single=single, near=near)
+    kind = ColumnSystem
     if not prepared.scalar:
         coupled = (count + free) * prepared.outputs <= _COUPLED_UNKNOWNS
         kind = CoupledSystem if coupled else SeparableSystem
-    elif prepared.quadratic is None and count > len(prepared.weights):
-        kind = RowSystem
-    single = float(energies.sum()) < _SINGLE_TRACE
     return kind(prepared, block, chosen, strong, bend, single=single)
