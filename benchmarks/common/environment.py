@@ -41,7 +41,12 @@ def source_digest() -> str:
 
 
 def commit() -> str:
-    """Short name of the commit that is checked out, or "unknown" outside a repository."""
+    """Short name of the commit that is checked out, or "unknown" outside a repository.
+
+    A copy without a repository can be told by the environment variable S2MAM_BENCH_COMMIT.
+    """
+    if known := os.environ.get("S2MAM_BENCH_COMMIT"):
+        return known
     command = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
     try:
         answer = subprocess.run(command, capture_output=True, text=True, check=True)
