@@ -11,6 +11,8 @@ from s2mam.bilevel.averaging import AverageOptions, LabeledRows, average_members
 from s2mam.bilevel.mask_member import MaskSettings
 from s2mam.bilevel.members import MemberSettings, fit_members, search_masks
 from s2mam.bilevel.views import build_view
+from s2mam.bilevel.watch import Watch
+from s2mam.bilevel.weighing import prior_weights, weigh
 from s2mam.graphs import build_graph
 from s2mam.masks.posterior import size_prior
 
@@ -30,6 +32,24 @@ class _Store:
     def put(self, name, state):
         self.units[name] = state
         self.put_names.append(name)
+
+
+class _Counter(Watch):
+    """Counts units, and stops after some of them or raises there."""
+
+    def __init__(self, stop=99, error=None, keep=False):
+        self.stop, self.error, self.keep_interrupted = stop, error, keep
+        self.total, self.stages, self.done = None, [], []
+
+    def begin(self, total):
+        self.total = total
+
+    def unit_ends(self, stage, done, details=None):
+        self.stages.append(stage)
+        self.done.append(done)
+        if done >= self.stop and self.error is not None:
+            raise self.error
+        return "enough" if done >= self.stop else None
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +87,7 @@ def test_the_average_is_the_weighted_sum_of_the_members(problem):
     model = average_members(views, few, settings, OPTIONS, seed=3)
     assert model.held_out is None
     known = (views, few.rows, few.target, few.weights, settings)
-    pool = search_masks(*known, n_starts=4, rng=np.random.default_rng([3, 1, 0]))
+    pool = search_masks(*known, thorough=True, rng=np.random.default_rng([3, 1, 0]))
     members = fit_members(
         *known, pool=pool, steps=OPTIONS.steps, rng=np.random.default_rng([3, 2, 0])
     )
@@ -143,20 +163,142 @@ def test_finished_units_are_used_and_the_bits_stay(problem):
     assert set(store.units) == names
     for kept in (["search2"], ["search0", "fold3", "full0"], list(store.units)):
         part = _Store({name: store.units[name] for name in kept})
-        calls = []
+        watch = _Counter()
         resumed = average_members(
-            views,
-            labeled,
-            settings,
-            OPTIONS,
-            seed=0,
-            store=part,
-            on_unit=lambda done, total: calls.append((done, total)),  # noqa: B023
+            views, labeled, settings, OPTIONS, seed=0, store=part, watch=watch
         )
         assert set(part.put_names) == set(store.units) - set(kept)
         np.testing.assert_array_equal(_predict(resumed, views), _predict(whole, views))
         np.testing.assert_array_equal(resumed.probabilities, whole.probabilities)
-        assert calls[-1] == (10, 10)
+        assert watch.total == 10
+        assert len(set(watch.done)) == len(watch.done) == 10 - len(kept)
+        assert watch.done[-1:] in ([10], [])
+
+
+def test_every_stage_is_announced_in_order(problem):
+    views, labeled, settings, _ = problem
+    watch = _Counter()
+    average_members(views, labeled, settings, OPTIONS, seed=0, watch=watch)
+    assert watch.stages == ["search"] * 5 + ["full"] + ["fold"] * 4
+    assert watch.done == list(range(1, 11))
+
+
+def test_a_stop_during_the_search_fits_the_members_at_once(problem):
+    """By hand: the masks of the searches that were done, a short run, prior weights."""
+    views, labeled, settings, _f = problem
+    store = _Store()
+    model = average_members(
+        views, labeled, settings, OPTIONS, seed=0, store=store, watch=_Counter(stop=1)
+    )
+    assert model.stop_reason == "enough"
+    assert model.held_out is None
+    assert set(store.units) == {"search0"}  # the short run would not resume to the same bits
+    known = (views, labeled.rows, labeled.target, labeled.weights, settings)
+    pool = search_masks(*known, thorough=True, rng=np.random.default_rng([0, 1, 0]))
+    members = fit_members(
+        *known, pool=pool, steps=OPTIONS.fold_steps, rng=np.random.default_rng([0, 2, 0])
+    )
+    by_hand = sum(
+        weight * m.fit.predict(views[m.view].atoms.straight, views[m.view].atoms.curved)
+        for weight, m in zip(model.weights, members, strict=True)
+    )
+    np.testing.assert_allclose(_predict(model, views), by_hand, atol=1e-10)
+    # Labels are not too few, only unused: the kinds have their usual shares.
+    relevance = sum(
+        w for w, name in zip(model.weights, model.names, strict=True) if name == "relevance"
+    )
+    full = average_members(
+        views, replace(labeled, rows=labeled.rows[:5], target=labeled.target[:5],
+                       weights=labeled.weights[:5]),
+        settings, OPTIONS, seed=0,
+    )  # fmt: skip
+    blind = sum(w for w, name in zip(full.weights, full.names, strict=True) if name == "relevance")
+    assert relevance > blind
+
+
+@pytest.mark.parametrize("classes", [False, True])
+@pytest.mark.parametrize("interrupted", [False, True])
+def test_a_stop_among_the_folds_weighs_by_the_finished_ones(problem, classes, interrupted):
+    views, labeled, settings, _ = problem
+    if classes:
+        views, labeled, settings = _classes(problem, np.arange(30) % 2)
+    whole, store = _Store(), _Store()
+    complete = average_members(views, labeled, settings, OPTIONS, seed=0, store=whole)
+    error = KeyboardInterrupt() if interrupted else None
+    watch = _Counter(stop=8, error=error, keep=True)
+    model = average_members(views, labeled, settings, OPTIONS, seed=0, store=store, watch=watch)
+    assert model.stop_reason == ("interrupted" if interrupted else "enough")
+    assert {name for name in store.units if name.startswith("fold")} == {"fold0", "fold1"}
+    missing = np.isnan(model.held_out[:, 0])
+    assert 0 < missing.sum() < missing.size
+    # The members are those of the whole fit; only their weights rest on fewer labels.
+    np.testing.assert_array_equal(
+        store.units["full0"]["members"][0]["straight"],
+        whole.units["full0"]["members"][0]["straight"],
+    )
+    assert not np.array_equal(model.weights, complete.weights)
+    assert model.weights.sum() == pytest.approx(1.0)
+    resumed = average_members(views, labeled, settings, OPTIONS, seed=0, store=store)
+    np.testing.assert_array_equal(_predict(resumed, views), _predict(complete, views))
+    assert resumed.stop_reason is None
+
+
+def test_weights_of_finished_folds_are_those_of_these_rows_alone(problem):
+    views, labeled, settings, _ = problem
+    store = _Store()
+    model = average_members(
+        views, labeled, settings, OPTIONS, seed=0, store=store, watch=_Counter(stop=8)
+    )
+    known = ~np.isnan(model.held_out[:, 0])
+    values = np.concatenate([store.units[f"fold{f}"]["values"] for f in (0, 1)], axis=1)
+    members = store.units["full0"]["members"]
+    prior = prior_weights(
+        [m["name"] for m in members], np.array([m["evidence"] for m in members]), blind=False
+    )
+    folds = np.repeat([0, 1], [store.units[f"fold{f}"]["values"].shape[1] for f in (0, 1)])
+    order = np.argsort(np.concatenate([_rows_of(labeled, f) for f in (0, 1)]), kind="stable")
+    rows = LabeledRows(labeled.rows[known], labeled.target[known], labeled.weights[known])
+    mean = labeled.target.mean(axis=0)
+    weights, _ = weigh(values[:, order], folds[order], rows, prior, mean)
+    np.testing.assert_allclose(model.weights, weights, rtol=1e-12)
+
+
+def _rows_of(labeled, fold):
+    """Rows of a fold, as the seed draws them."""
+    order = np.random.default_rng([0, 0]).permutation(labeled.rows.size)
+    return np.sort(order[fold :: OPTIONS.n_folds])
+
+
+@pytest.mark.parametrize("stop", [1, 5, 6])
+def test_an_interrupt_before_the_folds_goes_through(problem, stop):
+    """Whatever is finished stays in the store; the sixth unit fits the members."""
+    views, labeled, settings, _ = problem
+    store = _Store()
+    with pytest.raises(KeyboardInterrupt):
+        average_members(
+            views, labeled, settings, OPTIONS, seed=0, store=store,
+            watch=_Counter(stop=stop, error=KeyboardInterrupt(), keep=True),
+        )  # fmt: skip
+    assert len(store.units) == stop
+    complete = average_members(views, labeled, settings, OPTIONS, seed=0)
+    resumed = average_members(views, labeled, settings, OPTIONS, seed=0, store=store)
+    np.testing.assert_array_equal(_predict(resumed, views), _predict(complete, views))
+
+
+def test_an_interrupt_goes_through_unless_it_is_to_be_kept(problem):
+    views, labeled, settings, _ = problem
+    with pytest.raises(KeyboardInterrupt):
+        average_members(
+            views, labeled, settings, OPTIONS, seed=0,
+            watch=_Counter(stop=8, error=KeyboardInterrupt()),
+        )  # fmt: skip
+
+
+def test_a_stop_after_the_last_unit_stops_nothing(problem):
+    views, labeled, settings, _ = problem
+    model = average_members(views, labeled, settings, OPTIONS, seed=0, watch=_Counter(stop=10))
+    assert model.stop_reason is None
+    assert np.isfinite(model.held_out).all()
 
 
 @pytest.mark.parametrize("counts", [(6, 6), (2, 20), (3, 4, 9)])

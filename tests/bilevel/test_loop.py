@@ -284,3 +284,72 @@ def test_paper_settings_name_the_paper_choices():
     assert PAPER["solver"] == "admm"
     assert PAPER["n_masks"] == 1
     assert PAPER["literal"] is True
+
+
+class _Interrupted(Ridge):
+    """Ctrl-C while a mask is evaluated."""
+
+    def __init__(self, at):
+        super().__init__()
+        self.at = at
+
+    def value(self, mask):
+        if self.calls == self.at:
+            self.calls += 1
+            raise KeyboardInterrupt
+        return super().value(mask)
+
+
+@pytest.mark.parametrize("at", [8, 23, 41])
+def test_an_interrupted_iteration_is_undone(at):
+    """Kept or let through, the loop goes on from there to the same bits."""
+    options = LoopOptions(budget=3, max_iter=12, cache=False)
+    whole = run_loop(Ridge(), options, random_state=0)
+    told = []
+    kept = run_loop(
+        _Interrupted(at), options, random_state=0,
+        on_interrupt=lambda state: told.append(_round_trip(state)) or True,
+    )  # fmt: skip
+    assert kept.stop_reason == "interrupted"
+    assert kept.t == (at - 1) // 5
+    assert {len(values) for values in kept.history.values()} == {kept.t}
+    for state in (_round_trip(kept), told[0]):
+        _same(run_loop(Ridge(), options, state=state), whole)
+        whole = run_loop(Ridge(), options, random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        run_loop(_Interrupted(at), options, random_state=0, on_interrupt=lambda state: False)
+    with pytest.raises(KeyboardInterrupt):
+        run_loop(_Interrupted(at), options, random_state=0)
+
+
+def test_an_interrupt_after_an_iteration_keeps_it():
+    def interrupt(state):
+        if state.t == 4:
+            raise KeyboardInterrupt
+
+    state = run_loop(
+        Ridge(), LoopOptions(budget=3), random_state=0,
+        on_iteration=interrupt, on_interrupt=lambda state: True,
+    )  # fmt: skip
+    assert (state.t, state.stop_reason) == (4, "interrupted")
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [(True, "callback"), (np.True_, "callback"), ("time_limit", "time_limit"), (False, "max_iter")],
+)
+def test_the_answer_of_a_callback_is_the_reason(answer, reason):
+    state = run_loop(
+        Ridge(), LoopOptions(budget=3, max_iter=5), random_state=0,
+        on_iteration=lambda state: answer,
+    )  # fmt: skip
+    assert state.stop_reason == reason
+    assert state.t == (5 if reason == "max_iter" else 1)
+
+
+def test_a_state_that_cannot_move_is_not_moved_by_resuming():
+    options = paper_options(10)
+    done = run_loop(Ridge(), options, random_state=0)
+    again = run_loop(Ridge(), options, state=_round_trip(done))
+    assert again.stop_reason == "absorbed"
+    assert again.t == done.t

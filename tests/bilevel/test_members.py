@@ -20,9 +20,9 @@ def _settings(view, p, *, graph=True, regression=True, budget=None):
     return MemberSettings(masks, column_graph, regression)
 
 
-def _search_and_fit(views, rows, target, weights, settings, *, steps, n_starts=1, seed=0):
+def _search_and_fit(views, rows, target, weights, settings, *, steps, thorough=False, seed=0):
     rng = np.random.default_rng(seed)
-    pool = search_masks(views, rows, target, weights, settings, n_starts=n_starts, rng=rng)
+    pool = search_masks(views, rows, target, weights, settings, thorough=thorough, rng=rng)
     return fit_members(views, rows, target, weights, settings, pool=pool, steps=steps, rng=rng)
 
 
@@ -45,7 +45,7 @@ def _fit(data, *, seed=0, rows=40, graph=True, weights=None, steps=30):
         np.ones(rows) if weights is None else weights,
         _settings(views[0], 5, graph=graph),
         steps=steps,
-        n_starts=2,
+        thorough=True,
         seed=seed,
     )
 
@@ -89,7 +89,6 @@ def test_the_graph_reads_the_unlabelled_rows(data):
         np.ones(2),
         _settings(view, 2, regression=False),
         steps=10,
-        n_starts=1,
     )
     graph = [member for member in members if member.name == "graph"]
     for member in graph:
@@ -109,7 +108,6 @@ def test_members_do_not_depend_on_the_order_of_the_labelled_rows(data):
             np.ones(40),
             settings,
             steps=20,
-            n_starts=1,
         )
         for rows in (np.arange(40), order)
     ]
@@ -128,7 +126,6 @@ def test_scale_of_the_target_is_the_scale_of_the_members(data):
             np.ones(40),
             _settings(views[0], 5),
             steps=20,
-            n_starts=1,
         )
         for factor in (1.0, 1000.0)
     ]
@@ -149,7 +146,6 @@ def test_very_many_columns_are_screened():
         np.ones(50),
         _settings(view, p, graph=False),
         steps=3,
-        n_starts=1,
     )[0]
     assert member.probabilities.shape == (p,)
     assert np.argmax(member.probabilities) == 7

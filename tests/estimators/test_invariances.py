@@ -13,7 +13,7 @@ import pytest
 from estimator_data import LEARNERS, decide, make, rows
 from joblib import parallel_config
 
-from s2mam import S2MAMClassifier, S2MAMRegressor
+from s2mam import S2MAMRegressor
 from s2mam.exceptions import CheckpointMismatchError
 
 pytestmark = pytest.mark.filterwarnings("ignore::s2mam.exceptions.ConvergenceWarning")
@@ -202,22 +202,3 @@ def test_a_checkpoint_of_another_fit_is_refused(tmp_path):
         S2MAMRegressor(max_iter=5, random_state=0, checkpoint=path).fit(X + 1, y**2)
     with pytest.raises(CheckpointMismatchError):
         S2MAMRegressor(max_iter=5, random_state=1, checkpoint=os.fspath(path)).fit(X, y)
-
-
-def test_progress_goes_to_callbacks_and_standard_error(capsys):
-    X, _, y = rows("binary")
-    seen = []
-    S2MAMClassifier(max_iter=5, random_state=0, verbose=1, callbacks=[seen.append]).fit(X, y)
-    assert [step["done"] for step in seen] == list(range(1, seen[0]["total"] + 1))
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.count("S2MAMClassifier") == len(seen)
-
-
-def test_a_callback_stops_a_policy_gradient():
-    X, _, y = rows("regression")
-    model = make("rloo", "regression").set_params(
-        max_iter=200, callbacks=[lambda progress: progress["iteration"] >= 7]
-    )
-    assert model.fit(X, y).n_iter_ == 7
-    assert model.stop_reason_ == "callback"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,16 +11,6 @@ import pytest
 from s2mam import ManifoldAdditiveRegressor, S2MAMClassifier
 from s2mam.exceptions import InvalidInputError, MissingDependencyError
 from s2mam.inspection import ComponentDisplay, MaskDisplay
-
-mpl.use("Agg")
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    import matplotlib.pyplot as plt
-
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")
@@ -67,8 +56,49 @@ def test_categories_are_bars_with_names_and_missing_levels_a_line():
     np.testing.assert_allclose(bars, display.curves[0].values)
     ticks = [tick.get_text() for tick in display.axes_[0].get_xticklabels()]
     assert ticks == ["north\n30 rows", "south\n30 rows"]
-    levels = [line.get_ydata()[0] for line in display.axes_[1].get_lines()]
-    assert display.curves[1].missing in levels
+    marks = [line for line in display.axes_[1].get_lines() if line.get_marker() == "o"]
+    assert [line.get_ydata()[0] for line in marks] == [display.curves[1].missing]
+    assert "missing\n6 rows" in [text.get_text() for text in display.axes_[1].texts]
+
+
+def test_strip_counts_the_rows_and_leaves_the_scale_alone(classes):
+    X, model = classes
+    display = ComponentDisplay.from_estimator(model, X, columns=["weight"])
+    axis = display.axes_[0]
+    strip = axis.collections[0]
+    assert np.asarray(strip.get_array()).sum() == len(X)
+    low, high = axis.get_ylim()
+    values = display.curves[0].values
+    assert high - low < 1.5 * np.ptp(values)
+
+
+def test_crowded_categories_are_turned():
+    rng = np.random.default_rng(2)
+    X = pd.DataFrame({"job": [f"occupation {k}" for k in rng.integers(0, 8, 80)]})
+    y = X["job"].str[-1].astype(float).to_numpy()
+    model = ManifoldAdditiveRegressor(sparsity=0.001, manifold=0.0).fit(X, y)
+    axis = ComponentDisplay.from_estimator(model, X, columns=[0]).axes_[0]
+    ticks = axis.get_xticklabels()
+    assert ticks[0].get_rotation() == 45
+    assert ticks[0].get_text() == f"occupation 0 ({(X['job'] == 'occupation 0').sum()})"
+
+
+def test_frames_hold_what_is_drawn(classes):
+    X, model = classes
+    display = ComponentDisplay.from_estimator(model, X, columns=["height"])
+    frame = display.to_frame()
+    assert list(frame.columns) == ["column", "value", "0", "1", "2"]
+    np.testing.assert_array_equal(frame["2"], display.curves[0].values[:, 2])
+    masks = MaskDisplay.from_estimator(model).to_frame()
+    np.testing.assert_array_equal(masks["probability"], model.mask_probabilities_)
+
+
+def test_without_pandas_the_extra_is_named(classes, monkeypatch):
+    _, model = classes
+    display = MaskDisplay.from_estimator(model)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(MissingDependencyError, match=r"pip install 's2mam\[table\]'"):
+        display.to_frame()
 
 
 def test_given_axes_are_used_and_counted(classes):

@@ -7,39 +7,29 @@ not see: the labelled rows are split in folds and every member is refitted witho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from threadpoolctl import ThreadpoolController
 
 from s2mam._typing import BoolArray, FloatArray, IntArray
+from s2mam.bilevel.combining import AveragedModel, combine
 from s2mam.bilevel.mask_member import StartMask
 from s2mam.bilevel.members import MemberFit, MemberSettings, fit_members, search_masks
+from s2mam.bilevel.unit_runs import Store, UnitRunner
 from s2mam.bilevel.views import View
-from s2mam.bilevel.weighing import LabeledRows, prior_weights, weigh
+from s2mam.bilevel.watch import Watch
+from s2mam.bilevel.weighing import LabeledRows
 from s2mam.masks.labeled_atoms import AtomFit
 from s2mam.masks.posterior import size_prior
 
 __all__ = ["AverageOptions", "AveragedModel", "LabeledRows", "Store", "average_members"]
 
-# Starts of the mask search per view, with all labels and with a fold left out.
-_STARTS, _FOLD_STARTS = 4, 1
 # Log-prior that a mask in a fold loses per column more or less than the masks of all labels have.
 _SIZE_STRENGTH = 1.0
-
-
-class Store(Protocol):
-    """Finished units of work, so that a killed fit goes on where it stopped."""
-
-    def get(self, name: str) -> dict[str, Any] | None:
-        """The state saved under a name, or None."""
-
-    def put(self, name: str, state: dict[str, Any]) -> None:
-        """Save a state under a name."""
 
 
 @dataclass(frozen=True)
@@ -62,32 +52,6 @@ class AverageOptions:
     n_jobs: int | None = None
 
 
-@dataclass(frozen=True)
-class AveragedModel:
-    """The averaged model.
-
-    Attributes
-    ----------
-    fits : list of AtomFit
-        One per view; their sum is the model.
-    probabilities : (p,) array
-        Mask probabilities.
-    names, weights : list of str and (m,) array
-        The members and their weights.
-    held_out : (l, k) array or None
-        Averaged predictions of labelled rows by models that did not see them.
-    path : (steps, 2) array
-        Log-posterior and size along the mask sampler, one view after the other.
-    """
-
-    fits: list[AtomFit]
-    probabilities: FloatArray
-    names: list[str]
-    weights: FloatArray
-    held_out: FloatArray | None
-    path: FloatArray = field(repr=False)
-
-
 def average_members(
     views: Sequence[View],
     labeled: LabeledRows,
@@ -96,7 +60,7 @@ def average_members(
     *,
     seed: int,
     store: Store | None = None,
-    on_unit: Callable[[int, int], None] | None = None,
+    watch: Watch | None = None,
 ) -> AveragedModel:
     """Fit all members, weight them by held-out labels, and add them up.
 
@@ -115,8 +79,11 @@ def average_members(
         the order of the units, on `n_jobs` or on an interruption.
     store : Store, optional
         Where finished units are kept.
-    on_unit : callable, optional
-        Called with (units done, units in all) after each unit.
+    watch : Watch, optional
+        Is told about every unit, and may stop the fit between two of them. Members are weighed by
+        the folds finished until then, and without any by their prior weights. A stop before the
+        members are fitted has them fitted at once, in a short run from the masks found so far;
+        that run is not stored, so that a restarted fit gives what it would have given.
 
     Returns
     -------
@@ -125,19 +92,20 @@ def average_members(
     folds = _folds(labeled, options.n_folds, seed)
     units = _units(labeled, folds)
     work = _Work(views, labeled, settings, options, seed)
-    done = _Progress(2 * len(units), on_unit)
-    found = _run(_search, "search", [(work, unit) for unit in units], options, store, done)
-    pool = [mask for state in found for mask in _modes(state)]
-    whole = _run(_fit, "full", [(work, units[0], pool)], options, store, done)
-    members = [_member_from(state) for state in whole[0]["members"]]
+    runner = UnitRunner(2 * len(units), options.n_jobs, store, watch or Watch())
+    runner.watch.begin(runner.total)
+    found = runner.run(_search, "search", [(work, unit) for unit in units])
+    pool = [mask for state in found if state is not None for mask in _modes(state)]
+    members = _members(work, units[0], pool, runner)
     fewer = replace(work, settings=_sized(settings, members))
     calls = [
-        (fewer, unit, pool if settings.regression else _modes(state))
+        (fewer, unit, pool if settings.regression or state is None else _modes(state))
         for unit, state in zip(units[1:], found[1:], strict=True)
     ]
-    fitted = _run(_fit, "fold", calls, options, store, done)
-    held_out = None if folds is None else _held_out(units[1:], fitted, labeled)
-    return _combine(members, held_out, folds, labeled, len(views))
+    fitted = runner.run(_fit, "fold", calls, dispensable=True)
+    held_out = _held_out(units[1:], fitted, labeled)
+    model = combine(members, held_out, folds, labeled, len(views))
+    return replace(model, stop_reason=runner.stop_reason)
 
 
 @dataclass(frozen=True)
@@ -159,20 +127,6 @@ class _Work:
     seed: int
 
 
-@dataclass
-class _Progress:
-    """Counts finished units."""
-
-    total: int
-    on_unit: Callable[[int, int], None] | None
-    count: int = 0
-
-    def step(self) -> None:
-        self.count += 1
-        if self.on_unit is not None:
-            self.on_unit(self.count, self.total)
-
-
 def _units(labeled: LabeledRows, folds: IntArray | None) -> list[_Unit]:
     everything = np.ones(labeled.rows.size, dtype=bool)
     n_folds = 0 if folds is None else int(folds.max()) + 1
@@ -184,29 +138,6 @@ def _units(labeled: LabeledRows, folds: IntArray | None) -> list[_Unit]:
             for f, out in enumerate(left_out)
         ),
     ]
-
-
-def _run(
-    function: Callable[..., dict[str, Any]],
-    name: str,
-    calls: Sequence[tuple[Any, ...]],
-    options: AverageOptions,
-    store: Store | None,
-    done: _Progress,
-) -> list[dict[str, Any]]:
-    """States of all units, from the store where they are finished already."""
-    states = [None if store is None else store.get(f"{name}{i}") for i in range(len(calls))]
-    missing = [i for i, state in enumerate(states) if state is None]
-    for _ in range(len(calls) - len(missing)):
-        done.step()
-    work = (delayed(function)(*calls[i]) for i in missing)
-    results = Parallel(n_jobs=options.n_jobs, return_as="generator")(work)
-    for i, state in zip(missing, results, strict=True):
-        states[i] = state
-        if store is not None:
-            store.put(f"{name}{i}", state)
-        done.step()
-    return [state for state in states if state is not None]
 
 
 @cache
@@ -225,10 +156,23 @@ def _search(work: _Work, unit: _Unit) -> dict[str, Any]:
             labeled.target[seen],
             labeled.weights[seen],
             work.settings,
-            n_starts=_STARTS if unit.number == 0 else _FOLD_STARTS,
+            thorough=unit.number == 0,
             rng=np.random.default_rng([work.seed, 1, unit.number]),
         )
     return {"masks": [{"atoms": mask.atoms, "hyper": list(mask.hyper)} for mask in masks]}
+
+
+def _members(
+    work: _Work, unit: _Unit, pool: Sequence[StartMask], runner: UnitRunner
+) -> list[MemberFit]:
+    """The members fitted to all labels; in a hurry when a stop was asked for before."""
+    if runner.stop_reason is None:
+        state = runner.run(_fit, "full", [(work, unit, pool)])[0]
+    else:
+        brief = replace(work.options, steps=min(work.options.steps, work.options.fold_steps))
+        state = _fit(replace(work, options=brief), unit, pool)
+    assert state is not None  # the first unit of a stage is never left out
+    return [_member_from(member) for member in state["members"]]
 
 
 def _fit(work: _Work, unit: _Unit, pool: Sequence[StartMask]) -> dict[str, Any]:
@@ -281,39 +225,23 @@ def _sized(settings: MemberSettings, members: Sequence[MemberFit]) -> MemberSett
 
 
 def _held_out(
-    units: Sequence[_Unit], fitted: Sequence[dict[str, Any]], labeled: LabeledRows
-) -> FloatArray:
-    """Predictions (members, l, k) of every labelled row by members that did not see it."""
-    first = np.asarray(fitted[0]["values"])
-    held_out = np.empty((first.shape[0], *labeled.target.shape))
-    for unit, state in zip(units, fitted, strict=True):
-        held_out[:, ~unit.seen] = np.asarray(state["values"])
+    units: Sequence[_Unit], fitted: Sequence[dict[str, Any] | None], labeled: LabeledRows
+) -> FloatArray | None:
+    """Predictions (members, l, k) of labelled rows by members that did not see them.
+
+    Missing for the folds that a stop left out; None when it left out all of them.
+    """
+    finished = [
+        (unit, np.asarray(state["values"]))
+        for unit, state in zip(units, fitted, strict=True)
+        if state is not None
+    ]
+    if not finished:
+        return None
+    held_out = np.full((finished[0][1].shape[0], *labeled.target.shape), np.nan)
+    for unit, values in finished:
+        held_out[:, ~unit.seen] = values
     return held_out
-
-
-def _combine(
-    members: Sequence[MemberFit],
-    held_out: FloatArray | None,
-    folds: IntArray | None,
-    labeled: LabeledRows,
-    n_views: int,
-) -> AveragedModel:
-    """Weigh the members and add them up."""
-    names = [member.name for member in members]
-    evidence = np.array([member.evidence for member in members])
-    prior = prior_weights(names, evidence, blind=held_out is None)
-    mean = (labeled.weights / labeled.weights.sum()) @ labeled.target
-    if held_out is None or folds is None:
-        weights, scales, averaged = prior, np.ones(len(members)), None
-    else:
-        weights, scales = weigh(held_out, folds, labeled, prior, mean)
-        averaged = mean + np.einsum("m,mik->ik", weights * scales, held_out - mean)
-    fits = _add_up(members, weights, scales, mean, n_views)
-    masks = [i for i, name in enumerate(names) if name == "masks"]
-    believed = weights[masks] / weights[masks].sum()
-    probabilities = believed @ np.stack([np.asarray(members[i].probabilities) for i in masks])
-    path = np.concatenate([np.asarray(members[i].path) for i in masks])
-    return AveragedModel(fits, probabilities, names, weights, averaged, path)
 
 
 def _folds(labeled: LabeledRows, n_folds: int, seed: int) -> IntArray | None:
@@ -335,26 +263,6 @@ def _folds(labeled: LabeledRows, n_folds: int, seed: int) -> IntArray | None:
     folds = np.empty(n, dtype=np.intp)
     folds[order] = np.arange(n) % n_folds
     return folds
-
-
-def _add_up(
-    members: Sequence[MemberFit],
-    weights: FloatArray,
-    scales: FloatArray,
-    mean: FloatArray,
-    n_views: int,
-) -> list[AtomFit]:
-    """Sum of the weighted members per view; the common mean goes to the first view."""
-    fits: list[AtomFit | None] = [None] * n_views
-    shift = np.zeros_like(mean)
-    for member, weight, scale in zip(members, weights, scales, strict=True):
-        part = member.fit.scaled(float(weight * scale))
-        shift += weight * (1.0 - scale) * mean
-        known = fits[member.view]
-        fits[member.view] = part if known is None else known.plus(part)
-    whole = [fit for fit in fits if fit is not None]
-    whole[0] = AtomFit(whole[0].straight, whole[0].curved, whole[0].intercept + shift)
-    return whole
 
 
 def _member_state(member: MemberFit) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,8 @@ def run_loop(
     *,
     random_state: int | np.random.Generator | None = None,
     state: LoopState | None = None,
-    on_iteration: Callable[[LoopState], bool | None] | None = None,
+    on_iteration: Callable[[LoopState], bool | str | None] | None = None,
+    on_interrupt: Callable[[LoopState], bool] | None = None,
 ) -> LoopState:
     """Learn mask probabilities by policy gradients.
 
@@ -51,7 +53,11 @@ def run_loop(
     state : LoopState, optional
         Continue from here; the outcome has the same bits as an uninterrupted run.
     on_iteration : callable, optional
-        Called with the state after every iteration; True stops the loop.
+        Called with the state after every iteration; True, or a reason, stops the loop.
+    on_interrupt : callable, optional
+        Called when a KeyboardInterrupt arrives, with the state after the last finished iteration,
+        from which the loop can be continued; True ends the loop with it, else the interrupt goes
+        on.
 
     Returns
     -------
@@ -82,16 +88,27 @@ def run_loop(
             f"{criterion.n_columns} and {options.n_masks}. Resume with the same settings."
         )
     evaluator = _Evaluator(criterion, options, state)
-    state.stop_reason = None
+    # A state that was saved where nothing can move stays there.
+    state.stop_reason = _absorbed(state, options) if state.t else None
     while state.stop_reason is None:
         if state.t >= options.max_iter:
             state.stop_reason = "max_iter"
             break
-        _iterate(evaluator, options, state)
-        evaluator.store(state)
-        state.stop_reason = _absorbed(state, options)
-        if on_iteration is not None and on_iteration(state):
-            state.stop_reason = "callback"
+        mark: _Mark | None = _Mark(state)
+        try:
+            _iterate(evaluator, options, state)
+            evaluator.store(state)
+            mark = None
+            wanted = None if on_iteration is None else on_iteration(state)
+        except KeyboardInterrupt:
+            if mark is not None:
+                mark.restore(state)
+            if on_interrupt is None or not on_interrupt(state):
+                raise
+            wanted = "interrupted"
+        if wanted and not isinstance(wanted, str):
+            wanted = "callback"
+        state.stop_reason = _absorbed(state, options) or wanted or None
     return state
 
 
@@ -160,6 +177,22 @@ class _Evaluator:
         rows = _draw_batch(solver.n_rows, solver.labeled, int(self.batch_size or 0), rng)
         batch: Criterion = _like(self.fitting, solver.subset(rows))
         return batch
+
+
+class _Mark:
+    """The state as it was before an iteration."""
+
+    def __init__(self, state: LoopState) -> None:
+        self.before = replace(state)
+        self.bits = state.rng.bit_generator.state
+
+    def restore(self, state: LoopState) -> None:
+        """Undo an iteration that did not come to its end."""
+        for name in (item.name for item in fields(state)):
+            setattr(state, name, getattr(self.before, name))
+        state.rng.bit_generator.state = self.bits
+        for values in state.history.values():
+            del values[state.t :]
 
 
 def _begin(criterion: Criterion, options: LoopOptions, rng: np.random.Generator) -> LoopState:

@@ -69,7 +69,7 @@ class StartMask:
     hyper: Hyper
 
 
-def find_masks(atoms: LabeledAtoms, settings: MaskSettings, *, n_starts: int) -> list[StartMask]:
+def find_masks(atoms: LabeledAtoms, settings: MaskSettings, *, thorough: bool) -> list[StartMask]:
     """Search for modes of the mask posterior.
 
     Parameters
@@ -78,8 +78,8 @@ def find_masks(atoms: LabeledAtoms, settings: MaskSettings, *, n_starts: int) ->
         The labelled rows in one view.
     settings : MaskSettings
         The prior.
-    n_starts : int
-        Starts of the search.
+    thorough : bool
+        Whether to start from many places.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def find_masks(atoms: LabeledAtoms, settings: MaskSettings, *, n_starts: int) ->
     """
     kept = _screen(atoms, settings) if atoms.n_columns > _MAX_SAMPLED else None
     posterior, kept = _restricted(atoms, settings, kept)
-    modes = find_modes(posterior, settings.weights[kept], n_starts=n_starts, size=settings.n_select)
+    modes = find_modes(posterior, settings.weights[kept], thorough=thorough, size=settings.n_select)
     everywhere = np.concatenate([kept, kept + atoms.n_columns])
     return [StartMask(everywhere[mode.mask], mode.hyper) for mode in modes]
 

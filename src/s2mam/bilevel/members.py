@@ -104,7 +104,7 @@ def search_masks(
     weights: FloatArray,
     settings: MemberSettings,
     *,
-    n_starts: int,
+    thorough: bool,
     rng: np.random.Generator,
 ) -> list[StartMask]:
     """Modes of the mask posterior given the labelled rows, in all views.
@@ -113,8 +113,8 @@ def search_masks(
     ----------
     views, rows, target, weights, settings, rng
         As in `fit_members`.
-    n_starts : int
-        Starts of the search per view.
+    thorough : bool
+        Whether to start from many places.
 
     Returns
     -------
@@ -125,7 +125,7 @@ def search_masks(
     for index, view in enumerate(views):
         straight, curved = view.atoms.straight, view.atoms.curved
         atoms = labeled_atoms(straight, curved, rows[few], target[few], weights[few])
-        found.extend(find_masks(atoms, settings.prior(index), n_starts=n_starts))
+        found.extend(find_masks(atoms, settings.prior(index), thorough=thorough))
     return found
 
 
@@ -218,8 +218,8 @@ def _graph_members(
     members = []
     assert settings.column_graph is not None
     for graph in (settings.column_graph, contribution_graph):
-        spread, reached = _spread_labels(graph, rows, target, weights, settings)
-        fit = _refit(view, relevance, spread, reached)
+        spread, counts = _spread_labels(graph, rows, target, weights, settings)
+        fit = _refit(view, relevance, spread, counts)
         members.append(MemberFit("graph", 0, fit))
     return members
 
@@ -231,10 +231,10 @@ def _spread_labels(
     weights: FloatArray,
     settings: MemberSettings,
 ) -> tuple[FloatArray, FloatArray]:
-    """Targets for all rows, and 1.0 for the rows that a label reaches."""
+    """Targets and counts of all rows: unlabelled ones count once where a label reaches them."""
     mean = (weights / weights.sum()) @ target
     seeds = np.zeros((graph.n, target.shape[1] + 1))
-    np.add.at(seeds, rows, np.column_stack([target - mean, np.ones(rows.size)]))
+    np.add.at(seeds, rows, np.column_stack([weights[:, None] * (target - mean), weights]))
     spread = propagate(graph, seeds, alpha=settings.alpha)
     values, mass = spread[:, :-1], spread[:, -1]
     reached = (mass > 1e-8 * max(float(mass.max()), 1e-300)).astype(np.float64)
@@ -243,32 +243,27 @@ def _spread_labels(
     else:
         # Only the side of the boundary counts: near and far rows of a cluster are equally sure.
         size = np.linalg.norm(values, axis=1, keepdims=True)
-        typical = float(np.linalg.norm(target - mean, axis=1).mean())
+        typical = float(np.average(np.linalg.norm(target - mean, axis=1), weights=weights))
         values = typical * values / np.where(size > 1e-300, size, 1.0)
     values = np.where(reached[:, None] > 0, values, 0.0)
     values[rows] = target - mean
-    reached[rows] = 1.0
+    reached[rows] = 0.0
+    np.add.at(reached, rows, weights)
     return values + mean, reached
 
 
-def _refit(view: View, relevance: FloatArray, target: FloatArray, reached: FloatArray) -> AtomFit:
-    """Additive ridge on all rows that a label reaches, columns weighted by relevance."""
-    used = np.flatnonzero(reached)
-    p = view.atoms.straight.shape[1]
-    atoms = labeled_atoms(
-        view.atoms.straight, view.atoms.curved, used, target[used], np.ones(used.size)
-    )
-    rank = atoms.curved.shape[2]
+def _refit(view: View, relevance: FloatArray, target: FloatArray, counts: FloatArray) -> AtomFit:
+    """Additive ridge on all rows that count, columns weighted by relevance."""
+    used, total = np.flatnonzero(counts), float(counts.sum())
+    atoms = labeled_atoms(view.atoms.straight, view.atoms.curved, used, target[used], counts[used])
+    p, rank = atoms.n_columns, atoms.curved.shape[2]
     owner = np.concatenate([relevance[:p], np.repeat(relevance[p:], rank)])
     features = np.hstack([atoms.straight, atoms.flat]) * np.sqrt(owner)
-    if features.shape[1] >= used.size:
-        gram = features @ features.T
-        gram.flat[:: gram.shape[0] + 1] += _REFIT_RIDGE * np.trace(gram) / used.size
-        primal = features.T @ np.linalg.solve(gram, atoms.target)
-    else:
-        gram = features.T @ features
-        gram.flat[:: gram.shape[0] + 1] += _REFIT_RIDGE * np.trace(gram) / used.size
-        primal = np.linalg.solve(gram, features.T @ atoms.target)
+    wide = features.shape[1] >= used.size
+    gram = features @ features.T if wide else features.T @ features
+    gram.flat[:: gram.shape[0] + 1] += _REFIT_RIDGE * np.trace(gram) / total
+    primal = np.linalg.solve(gram, atoms.target if wide else features.T @ atoms.target)
+    primal = features.T @ primal if wide else primal
     coef = np.sqrt(owner)[:, None] * primal
     straight, curved = coef[:p], coef[p:].reshape(p, rank, -1)
     intercept = (

@@ -8,7 +8,9 @@ from threadpoolctl import threadpool_limits
 
 from s2mam.bilevel.lower import GraphSettings
 from s2mam.estimators.base import AdditiveClassifier, AdditiveEstimator, AdditiveRegressor
+from s2mam.estimators.callback_support import with_callbacks
 from s2mam.estimators.constant import fit_constant, is_constant
+from s2mam.estimators.progress import FitWatch
 from s2mam.estimators.rows import TrainingRows, read_rows
 from s2mam.estimators.settings import require_choice, require_number
 from s2mam.estimators.single import SingleSettings, fit_base
@@ -43,13 +45,17 @@ class _ManifoldAdditive(AdditiveEstimator):
         self.categorical = categorical
         self.unlabeled = unlabeled
 
+    @with_callbacks
     def _fit(self, X: Any, y: Any, sample_weight: Any, *, classification: bool) -> Self:
+        watch = FitWatch(self, X, y, sample_weight)
         settings = self._settings()
         rows = read_rows(
             self, X, y, sample_weight, classification=classification, scales=(self.scale,)
         )
+        watch.begin(0)
         self._learn(rows, settings, None)
         self.transduction_ = self.predict(X)
+        watch.finish()
         return self
 
     def _fit_rows(self, rows: TrainingRows, other: AdditiveEstimator) -> Self:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +18,7 @@ from s2mam.bilevel.averaging import (
 from s2mam.bilevel.mask_member import MaskSettings
 from s2mam.bilevel.members import MemberSettings
 from s2mam.bilevel.views import View, build_view
+from s2mam.bilevel.watch import Watch
 from s2mam.estimators.calibration import calibrate
 from s2mam.estimators.fitted import Fitted
 from s2mam.estimators.model import AdditiveModel, AdditivePart
@@ -53,7 +53,7 @@ class AverageSettings:
         Of the graph over the columns.
     max_iter : int or None
         Jumps of the mask sampler per view.
-    n_jobs, seed, store, on_unit
+    n_jobs, seed, store, watch
         See :func:`s2mam.bilevel.averaging.average_members`.
     """
 
@@ -65,7 +65,7 @@ class AverageSettings:
     n_jobs: int | None
     seed: int
     store: Store | None
-    on_unit: Callable[[int, int], None] | None
+    watch: Watch
 
 
 def fit_average(rows: TrainingRows, settings: AverageSettings) -> Fitted:
@@ -109,13 +109,13 @@ def fit_average(rows: TrainingRows, settings: AverageSettings) -> Fitted:
         options,
         seed=settings.seed,
         store=settings.store,
-        on_unit=settings.on_unit,
+        watch=settings.watch,
     )
     model = _to_model(rows, views, averaged)
     if codes is None:
         model = model.scaled(spread, center)
     else:
-        model = model.scaled(*calibrate(averaged.held_out, codes, rows.weights))
+        model = model.scaled(*_calibration(averaged.held_out, codes, rows.weights))
     shares = _contribution_shares(views, averaged)
     return _publish(model, averaged, dependence, shares, settings.budget)
 
@@ -144,6 +144,16 @@ def _targets(rows: TrainingRows) -> tuple[FloatArray, float, float]:
     if rows.classes.size == 2:
         return 2.0 * one_hot[:, 1:] - 1.0, 0.0, 1.0
     return one_hot, 0.0, 1.0
+
+
+def _calibration(
+    held_out: FloatArray | None, codes: IntArray, weights: FloatArray
+) -> tuple[float, float]:
+    """Slope and shift from the rows that were held out; a stopped fit may not have got to all."""
+    if held_out is None or not np.isnan(held_out).any():
+        return calibrate(held_out, codes, weights)
+    known = ~np.isnan(held_out[:, 0])
+    return calibrate(held_out[known], codes[known], weights[known])
 
 
 def _column_graph(
@@ -216,4 +226,5 @@ def _publish(
         "dependence": dependence,
         "contribution_shares": shares,
     }
-    return Fitted(model, probabilities, support, history, "max_iter", chosen)
+    reason = averaged.stop_reason or "max_iter"
+    return Fitted(model, probabilities, support, history, reason, chosen)

@@ -12,6 +12,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from s2mam._typing import AnyArray, BoolArray, FloatArray
+from s2mam.estimators.callback_support import CallbackSupportMixin
 from s2mam.estimators.fitted import Fitted
 from s2mam.estimators.model import FittedModel, model_from_state
 from s2mam.persistence import save
@@ -34,7 +35,7 @@ _SAVED = (
 )
 
 
-class AdditiveEstimator(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+class AdditiveEstimator(CallbackSupportMixin, SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """Base class of the additive estimators."""
 
     mask_probabilities_: FloatArray

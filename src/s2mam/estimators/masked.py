@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
@@ -12,35 +11,27 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from s2mam.bilevel.lower import GraphSettings
-from s2mam.bilevel.state import LoopState
-from s2mam.estimators.additive import (
-    GRAPHS,
-    SOLVERS,
-    ManifoldAdditiveClassifier,
-    ManifoldAdditiveRegressor,
-)
-from s2mam.estimators.averaged import AverageSettings, fit_average
+from s2mam.estimators.additive import ManifoldAdditiveClassifier, ManifoldAdditiveRegressor
+from s2mam.estimators.averaged import fit_average
 from s2mam.estimators.base import AdditiveEstimator
+from s2mam.estimators.callback_support import with_callbacks
 from s2mam.estimators.constant import fit_constant, is_constant
 from s2mam.estimators.fitted import Fitted
-from s2mam.estimators.rows import TrainingRows, read_rows, scale_names
-from s2mam.estimators.settings import (
-    require_choice,
-    require_count,
-    require_number,
-    resolve_budget,
+from s2mam.estimators.masked_settings import (
+    average_settings,
+    check_parameters,
+    describe,
+    open_checkpoint,
+    single_settings,
 )
-from s2mam.estimators.single import SingleSettings, fit_loop, fit_paper, fit_relaxed
+from s2mam.estimators.progress import FitWatch
+from s2mam.estimators.relaxed import fit_relaxed
+from s2mam.estimators.rows import TrainingRows, read_rows, scale_names
+from s2mam.estimators.settings import resolve_budget
+from s2mam.estimators.single import fit_loop, fit_paper
 from s2mam.exceptions import InvalidInputError
-from s2mam.persistence import Checkpoint, UnitStore, fingerprint
 
 __all__ = ["MaskedEstimator"]
-
-LEARNERS = ("auto", "posterior", "relaxed", "rloo", "reinforce")
-CRITERIA = ("auto", "labeled", "loo", "evidence")
-# Iterations of a policy gradient between two checkpoints.
-_CHECKPOINT_EVERY = 25
 
 
 class MaskedEstimator(AdditiveEstimator):
@@ -70,6 +61,8 @@ class MaskedEstimator(AdditiveEstimator):
         verbose: int = 0,
         callbacks: Sequence[Callable[[dict[str, Any]], bool | None]] | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
+        time_limit: float | None = None,
+        on_interrupt: str = "raise",
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.sparsity = sparsity
@@ -92,9 +85,13 @@ class MaskedEstimator(AdditiveEstimator):
         self.verbose = verbose
         self.callbacks = callbacks
         self.checkpoint = checkpoint
+        self.time_limit = time_limit
+        self.on_interrupt = on_interrupt
 
+    @with_callbacks
     def _fit(self, X: Any, y: Any, sample_weight: Any, *, classification: bool) -> Self:
-        learner = self._check_parameters()
+        watch = FitWatch(self, X, y, sample_weight)
+        learner = check_parameters(self)
         scales = scale_names(self.scale) if learner == "posterior" else (self.scale,)
         rows = read_rows(self, X, y, sample_weight, classification=classification, scales=scales)
         if rows.classes is not None:
@@ -102,10 +99,11 @@ class MaskedEstimator(AdditiveEstimator):
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         # Many small solves: one BLAS thread each is fastest, and gives the same bits everywhere.
         with threadpool_limits(limits=1, user_api="blas"):
-            fitted = self._learn(learner, rows, seed)
+            fitted = self._learn(learner, rows, seed, watch)
         self._publish(fitted, rows.n_labeled)
         self._rows = (rows, X)
         self.transduction_ = self.predict(X)
+        watch.finish()
         return self
 
     def refit_selected(self) -> ManifoldAdditiveClassifier | ManifoldAdditiveRegressor:
@@ -150,127 +148,17 @@ class MaskedEstimator(AdditiveEstimator):
         state = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_rows"}
 
-    def _learn(self, learner: str, rows: TrainingRows, seed: int) -> Fitted:
+    def _learn(self, learner: str, rows: TrainingRows, seed: int, watch: FitWatch) -> Fitted:
         if is_constant(rows):
             return fit_constant(rows)
         budget = resolve_budget(self.n_features_to_select, len(rows.kinds))
-        saved = self._open_checkpoint(rows, seed)
+        watch.say(describe(self, learner, rows))
+        saved = open_checkpoint(self, rows, seed)
         if learner == "posterior":
-            return fit_average(rows, self._average_settings(budget, saved, seed))
-        settings = self._single_settings(learner, budget, saved, seed)
+            return fit_average(rows, average_settings(self, budget, saved, seed, watch))
+        settings = single_settings(self, learner, budget, saved, seed, watch)
         if learner == "relaxed":
             return fit_relaxed(rows, settings)
         if self.literal:
             return fit_paper(rows, settings)
         return fit_loop(rows, settings)
-
-    def _check_parameters(self) -> str:
-        """Check what does not depend on the data; return the mask learner."""
-        require_choice("basis", self.basis, ("kernel",))
-        require_choice("graph", self.graph, GRAPHS)
-        require_choice("solver", self.solver, SOLVERS)
-        require_choice("criterion", self.criterion, CRITERIA)
-        for name in ("sparsity", "manifold"):
-            require_number(name, getattr(self, name))
-        for name in ("bandwidth", "step_size"):
-            require_number(name, getattr(self, name), positive=True)
-        for name in ("n_masks", "max_iter"):
-            require_count(name, getattr(self, name))
-        learner = require_choice("mask_learner", self.mask_learner, LEARNERS)
-        learner = "posterior" if learner == "auto" else learner
-        if learner == "posterior" and self.criterion in ("labeled", "loo"):
-            raise InvalidInputError(
-                f"criterion={self.criterion!r} does not go with mask_learner='posterior', which "
-                "averages by evidence and held-out labels; use 'auto', or another mask_learner."
-            )
-        if learner == "relaxed" and self.criterion == "labeled":
-            raise InvalidInputError(
-                "criterion='labeled' has no exact gradient for mask_learner='relaxed'; use 'loo', "
-                "'evidence' or 'auto'."
-            )
-        if self.literal and learner != "reinforce":
-            raise InvalidInputError(
-                "literal=True is the paper's algorithm and needs mask_learner='reinforce'; pass "
-                "**PAPER for all of its settings."
-            )
-        return learner
-
-    def _average_settings(
-        self, budget: int | None, saved: Checkpoint | None, seed: int
-    ) -> AverageSettings:
-        manifold = require_number("manifold", self.manifold)
-        bandwidth = require_number("bandwidth", self.bandwidth, positive=True)
-        report = self._reporter()
-        return AverageSettings(
-            budget=budget,
-            use_graph=manifold is None or manifold > 0.0,
-            graph_kind=self.graph,
-            bandwidth="auto" if bandwidth is None else bandwidth,
-            max_iter=require_count("max_iter", self.max_iter),
-            n_jobs=self.n_jobs,
-            seed=seed,
-            store=None if saved is None else UnitStore(saved),
-            on_unit=lambda done, total: _ignore(report({"done": done, "total": total})),
-        )
-
-    def _single_settings(
-        self, learner: str, budget: int | None, saved: Checkpoint | None, seed: int
-    ) -> SingleSettings:
-        bandwidth = require_number("bandwidth", self.bandwidth, positive=True)
-        report = self._reporter()
-
-        def on_iteration(state: LoopState) -> bool | None:
-            if saved is not None and state.t % _CHECKPOINT_EVERY == 0:
-                arrays, scalars = state.to_arrays()
-                saved.save({"arrays": arrays, "scalars": scalars})
-            return report({"iteration": state.t, "probabilities": state.s})
-
-        return SingleSettings(
-            budget=budget,
-            sparsity=require_number("sparsity", self.sparsity),
-            manifold=require_number("manifold", self.manifold),
-            graph=GraphSettings(
-                kind=self.graph, bandwidth="auto" if bandwidth is None else bandwidth
-            ),
-            solver=self.solver,
-            criterion=self.criterion,
-            estimator=learner,
-            n_masks=require_count("n_masks", self.n_masks),
-            max_iter=require_count("max_iter", self.max_iter),
-            step_size=require_number("step_size", self.step_size, positive=True),
-            seed=seed,
-            checkpoint=saved,
-            on_iteration=on_iteration,
-        )
-
-    def _reporter(self) -> Callable[[dict[str, Any]], bool | None]:
-        """Call the callbacks and, when verbose, write a line; True asks for a stop."""
-        callbacks = list(self.callbacks or [])
-
-        def report(progress: dict[str, Any]) -> bool | None:
-            if self.verbose:
-                shown = {k: v for k, v in progress.items() if not isinstance(v, np.ndarray)}
-                sys.stderr.write(f"[{type(self).__name__}] {shown}\n")
-            answers = [callback({"estimator": self, **progress}) for callback in callbacks]
-            return any(bool(answer) for answer in answers)
-
-        return report
-
-    def _open_checkpoint(self, rows: TrainingRows, seed: int) -> Checkpoint | None:
-        if self.checkpoint is None:
-            return None
-        if self.random_state is None:
-            raise InvalidInputError(
-                "checkpoint needs a random_state: without one a restarted fit is another fit; pass "
-                "a whole number."
-            )
-        ignored = ("callbacks", "checkpoint", "n_jobs", "verbose", "random_state")
-        parameters = {k: repr(v) for k, v in self.get_params().items() if k not in ignored}
-        mark = fingerprint(
-            list(rows.tables), np.asarray(rows.target), rows.weights, parameters, seed
-        )
-        return Checkpoint(self.checkpoint, mark)
-
-
-def _ignore(answer: bool | None) -> None:
-    """The average over masks is not stopped half way: a part of it is not an average."""

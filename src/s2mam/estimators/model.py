@@ -11,6 +11,7 @@ from s2mam._typing import FloatArray, IntArray
 from s2mam.bases.design import Design
 from s2mam.bases.kernels import kernel_matrix
 from s2mam.bilevel.views import clip_numeric
+from s2mam.estimators.extremes import require_moderate
 from s2mam.intake import TableReader
 
 __all__ = ["AdditiveModel", "AdditivePart", "FittedModel", "LiteralModel", "model_from_state"]
@@ -121,7 +122,11 @@ class AdditiveModel:
         tables = []
         for part in self.parts:
             table = part.reader.transform(X, estimator=estimator)
-            tables.append(clip_numeric(table, part.reader.kinds_) if self.clip else table)
+            if self.clip:
+                table = clip_numeric(table, part.reader.kinds_)
+            else:
+                require_moderate(table, part.reader, part.columns)
+            tables.append(table)
         return tables
 
 

@@ -54,11 +54,22 @@ class S2MAMRegressor(MaskedEstimator, AdditiveRegressor):
     n_jobs : int or None
         Folds fitted side by side; the result does not depend on it.
     verbose : int
-        Lines of progress on standard error.
+        1 writes about twenty lines of progress to standard error: what "auto" stands for, units
+        done, seconds; 2 writes a line per unit.
     callbacks : sequence of callables, optional
-        Called with a dict of progress; one that returns True stops a policy gradient.
+        Called after each unit of work with a dict: ``estimator``, ``stage``, ``done``, ``total``
+        (None where nobody knows), ``seconds``, and for policy gradients ``iteration``,
+        ``probabilities`` and ``criterion``. One that returns True stops the fit; see Notes.
+        scikit-learn's callbacks (``ProgressBar()``, say) go to ``set_callbacks``, from scikit-learn
+        1.9 on.
     checkpoint : path, optional
-        File in which finished work is kept; a fit that was killed goes on from there.
+        File in which finished work is kept; a fit that was killed, stopped or interrupted goes on
+        from there, with the same parameters and data, to the same bits.
+    time_limit : float, optional
+        Seconds after which the fit stops as soon as the running unit is finished; see Notes.
+    on_interrupt : {"raise", "keep"}
+        What a KeyboardInterrupt (Ctrl-C) does: "raise" lets it through, "keep" ends the fit with
+        what is done, where that makes a model, and lets it through elsewhere.
 
     Attributes
     ----------
@@ -73,9 +84,21 @@ class S2MAMRegressor(MaskedEstimator, AdditiveRegressor):
     history_ : dict of lists
         Criterion and budget per iteration, and more for policy gradients.
     stop_reason_ : str
-        Why the learner stopped.
+        Why the learner stopped: "callback", "time_limit" and "interrupted" say that it was before
+        its end.
     chosen_ : dict
         What was chosen from the data.
+
+    Notes
+    -----
+    A fit that is stopped leaves a model that can do everything. The default learner first searches
+    for masks (stage "search"), fits its members to all labels ("full"), and refits them without
+    each fold of labels ("fold") to weigh them. Stopped among the folds, it weighs the members by
+    the folds that are done, before the first one by prior weights; stopped during the search, it
+    fits the members in a short run from the masks found so far. An interrupt is kept from the first
+    fold on. A policy gradient (stage "iteration") stops with the probabilities it has reached, and
+    "relaxed" (stage "search", counted in evaluations) with the best mask it has seen; both then fit
+    the model on that mask, which takes a moment more.
 
     Examples
     --------
@@ -117,7 +140,7 @@ class S2MAMClassifier(MaskedEstimator, AdditiveClassifier):
         As in :class:`S2MAMRegressor`.
     n_masks, max_iter, step_size, solver, literal, scale, categorical, random_state, n_jobs
         As in :class:`S2MAMRegressor`.
-    verbose, callbacks, checkpoint
+    verbose, callbacks, checkpoint, time_limit, on_interrupt
         As in :class:`S2MAMRegressor`.
     unlabeled : "auto", marker or None
         What marks an unlabelled row in y; "auto" is a missing value or, for numbers, -1.

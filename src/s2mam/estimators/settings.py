@@ -9,7 +9,14 @@ import numpy as np
 
 from s2mam.exceptions import InvalidInputError
 
-__all__ = ["require_choice", "require_count", "require_number", "resolve_budget"]
+__all__ = [
+    "require_choice",
+    "require_count",
+    "require_level",
+    "require_number",
+    "require_seconds",
+    "resolve_budget",
+]
 
 
 def require_choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
@@ -38,6 +45,23 @@ def require_count(name: str, value: Any) -> int | None:
     if not _is_whole(value) or value < 1:
         raise InvalidInputError(f"{name}={value!r} must be 'auto' or a whole number from 1 on.")
     return int(value)
+
+
+def require_level(name: str, value: Any) -> int:
+    """Return a whole number from zero on; True is one."""
+    if not isinstance(value, Integral | bool | np.bool_) or value < 0:
+        raise InvalidInputError(f"{name}={value!r} must be a whole number from 0 on.")
+    return int(value)
+
+
+def require_seconds(name: str, value: Any) -> float | None:
+    """Return a positive number of seconds, or None for no limit."""
+    if value is None:
+        return None
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not number or not value > 0:
+        raise InvalidInputError(f"{name}={value!r} must be None or a positive number of seconds.")
+    return float(value)
 
 
 def resolve_budget(value: Any, p: int) -> int | None:

@@ -1,9 +1,8 @@
-"""Learners that end with one mask: policy gradients, exact gradients, the paper's own rule."""
+"""Learners that end with one mask: the base model, policy gradients, the paper's own rule."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,15 +11,17 @@ from s2mam._typing import BoolArray, FloatArray
 from s2mam.bases import build_design
 from s2mam.bases.kernels import auto_lengths
 from s2mam.bilevel.literal import LiteralLevel
-from s2mam.bilevel.loop import run_loop
 from s2mam.bilevel.lower import GraphSettings, LowerLevel
 from s2mam.bilevel.options import LoopOptions, paper_options
 from s2mam.bilevel.solution import LowerSolution
 from s2mam.bilevel.state import LoopState
 from s2mam.bilevel.tuning import tune
+from s2mam.bilevel.watch import Watch
+from s2mam.estimators.extremes import require_moderate
 from s2mam.estimators.fitted import Fitted
 from s2mam.estimators.model import AdditiveModel, AdditivePart, LiteralModel
 from s2mam.estimators.rows import TrainingRows
+from s2mam.estimators.watched_loop import run_watched
 from s2mam.exceptions import InvalidInputError
 from s2mam.losses import LogisticLoss, Loss, MultinomialLoss, SquaredLoss
 from s2mam.masks.budget import choose_budget
@@ -29,13 +30,23 @@ from s2mam.masks.criteria import Criterion, LabeledCriterion
 from s2mam.masks.evidence import EvidenceCriterion
 from s2mam.masks.kernels import labeled_kernels
 from s2mam.masks.loo import LooCriterion
-from s2mam.masks.relaxed import relaxed_search, top_mask
+from s2mam.masks.relaxed import top_mask
 from s2mam.persistence import Checkpoint
 
-__all__ = ["SingleSettings", "build_lower", "fit_base", "fit_loop", "fit_paper", "fit_relaxed"]
+__all__ = [
+    "MAX_SIZE",
+    "SingleSettings",
+    "build_lower",
+    "fit_base",
+    "fit_loop",
+    "fit_paper",
+    "refit",
+    "smooth_criterion",
+]
 
+# Largest number of columns that a search looks for by itself.
+MAX_SIZE = 30
 _LINEAR = 0.3
-_MAX_SIZE = 30
 
 
 @dataclass(frozen=True)
@@ -57,7 +68,7 @@ class SingleSettings:
     n_masks, max_iter, step_size : int, int and float or None
     seed : int
     checkpoint : Checkpoint or None
-    on_iteration : callable or None
+    watch : Watch
     """
 
     budget: int | None
@@ -72,12 +83,13 @@ class SingleSettings:
     step_size: float | None = None
     seed: int = 0
     checkpoint: Checkpoint | None = None
-    on_iteration: Callable[[LoopState], bool | None] | None = None
+    watch: Watch = field(default_factory=Watch)
 
 
 def build_lower(rows: TrainingRows, settings: SingleSettings) -> LowerLevel:
     """The lower level of a fit; penalties still at zero."""
     table = rows.tables[0]
+    require_moderate(table, rows.readers[0])
     design = build_design(table, rows.kinds, linear=_LINEAR, tolerance=1e-6)
     loss, target = _loss(rows)
     return LowerLevel(
@@ -102,23 +114,6 @@ def fit_base(rows: TrainingRows, settings: SingleSettings, mask: BoolArray | Non
     return _publish(rows, level, solution, weights, {}, solution.result.stop_reason)
 
 
-def fit_relaxed(rows: TrainingRows, settings: SingleSettings) -> Fitted:
-    """Exact gradients at the expected mask, then the best C columns, then swaps."""
-    lower = build_lower(rows, settings)
-    criterion = _smooth_criterion(rows, lower, settings.criterion)
-    budget = settings.budget
-    if budget is None:
-        path = choose_budget(criterion, max_size=min(_MAX_SIZE, lower.n_columns))
-        mask, history = path.mask, {"criterion": [float(v) for v in path.values]}
-        probabilities = mask.astype(np.float64)
-    else:
-        search = relaxed_search(criterion, budget, random_state=settings.seed)
-        mask, history = search.mask, {"criterion": [float(search.value)]}
-        # The descent ends near, not at, the mask; its real weights are the probabilities.
-        probabilities = np.clip(np.maximum(search.probabilities, mask), 0.0, 1.0)
-    return _refit(rows, lower, mask, probabilities, history, "criterion", settings)
-
-
 def fit_loop(rows: TrainingRows, settings: SingleSettings) -> Fitted:
     """Policy gradients with lower-level fits that drop masked columns."""
     lower = build_lower(rows, settings)
@@ -132,22 +127,16 @@ def fit_loop(rows: TrainingRows, settings: SingleSettings) -> Fitted:
         )
         criterion = LabeledCriterion(level)
     else:
-        criterion = _smooth_criterion(rows, lower, settings.criterion)
+        criterion = smooth_criterion(rows, lower, settings.criterion)
     budget = settings.budget or _default_budget(rows, lower)
     options = LoopOptions(budget=float(budget), estimator=settings.estimator)
     if settings.estimator == "reinforce":
         options = replace(options, n_masks=1)
     options = _with_given(options, settings)
-    state = run_loop(
-        criterion,
-        options,
-        random_state=settings.seed,
-        state=_saved_state(settings),
-        on_iteration=settings.on_iteration,
-    )
+    state = run_watched(criterion, options, settings.seed, settings.checkpoint, settings.watch)
     mask = top_mask(state.s, budget)
     reason = state.stop_reason or "max_iter"
-    return _refit(rows, lower, mask, state.s.copy(), _history(state), reason, settings)
+    return refit(rows, lower, mask, state.s.copy(), _history(state), reason, settings)
 
 
 def fit_paper(rows: TrainingRows, settings: SingleSettings) -> Fitted:
@@ -157,6 +146,7 @@ def fit_paper(rows: TrainingRows, settings: SingleSettings) -> Fitted:
             "The paper's literal model takes numeric columns only; encode the categorical ones or "
             "use the default settings."
         )
+    require_moderate(rows.tables[0], rows.readers[0])
     table = np.where(np.isnan(rows.tables[0]), 0.0, rows.tables[0])
     loss, target = _loss(rows)
     p = table.shape[1]
@@ -174,13 +164,8 @@ def fit_paper(rows: TrainingRows, settings: SingleSettings) -> Fitted:
     )
     budget = settings.budget or _default_budget(rows, build_lower(rows, settings))
     options = _with_given(paper_options(float(budget)), settings)
-    state = run_loop(
-        LabeledCriterion(level),
-        options,
-        random_state=settings.seed,
-        state=_saved_state(settings),
-        on_iteration=settings.on_iteration,
-    )
+    criterion = LabeledCriterion(level)
+    state = run_watched(criterion, options, settings.seed, settings.checkpoint, settings.watch)
     # Algorithm 1 ends with the coefficients of its last step 1 and predicts with E[m] = s.
     solution = level.solve(state.masks[0])
     alpha = solution.alpha if solution.alpha.ndim == 3 else solution.alpha[:, :, None]
@@ -193,7 +178,7 @@ def fit_paper(rows: TrainingRows, settings: SingleSettings) -> Fitted:
     return Fitted(model, state.s.copy(), support, _history(state), reason, chosen)
 
 
-def _refit(
+def refit(
     rows: TrainingRows,
     lower: LowerLevel,
     mask: BoolArray,
@@ -202,6 +187,7 @@ def _refit(
     reason: str,
     settings: SingleSettings,
 ) -> Fitted:
+    """The model on the columns of a mask alone."""
     level, solution = tune(
         lower,
         mask.astype(np.float64),
@@ -245,9 +231,10 @@ def _loss(rows: TrainingRows) -> tuple[Loss, Any]:
     return MultinomialLoss(rows.classes.size), rows.target
 
 
-def _smooth_criterion(
+def smooth_criterion(
     rows: TrainingRows, lower: LowerLevel, name: str
 ) -> EvidenceCriterion | LooCriterion:
+    """The criterion of a name, on the labelled rows of the design."""
     if rows.classes is None:
         share = rows.weights / rows.weights.sum()
         center = float(share @ rows.target)
@@ -262,8 +249,8 @@ def _smooth_criterion(
 
 
 def _default_budget(rows: TrainingRows, lower: LowerLevel) -> int:
-    criterion = _smooth_criterion(rows, lower, "evidence")
-    return max(1, choose_budget(criterion, max_size=min(_MAX_SIZE, lower.n_columns)).size)
+    criterion = smooth_criterion(rows, lower, "evidence")
+    return max(1, choose_budget(criterion, max_size=min(MAX_SIZE, lower.n_columns)).size)
 
 
 def _with_given(options: LoopOptions, settings: SingleSettings) -> LoopOptions:
@@ -274,13 +261,6 @@ def _with_given(options: LoopOptions, settings: SingleSettings) -> LoopOptions:
     }
     changes: dict[str, Any] = {name: v for name, v in given.items() if v is not None}
     return replace(options, **changes)
-
-
-def _saved_state(settings: SingleSettings) -> LoopState | None:
-    if settings.checkpoint is None:
-        return None
-    saved = settings.checkpoint.load()
-    return None if saved is None else LoopState.from_arrays(saved["arrays"], saved["scalars"])
 
 
 def _history(state: LoopState) -> dict[str, list[float]]:

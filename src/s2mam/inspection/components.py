@@ -6,20 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from s2mam._typing import AnyArray, FloatArray
 from s2mam.exceptions import InvalidInputError
+from s2mam.inspection.grids import column_grid, grid_table, observed_values
 from s2mam.intake import TableReader
-from s2mam.intake.columns import ColumnInfo, encode_categories
-from s2mam.intake.frames import RawColumn
 
 if TYPE_CHECKING:
     from s2mam.estimators.base import AdditiveEstimator
 
-__all__ = ["ComponentCurve", "column_names", "component_curves"]
+__all__ = ["ComponentCurve", "column_names", "column_positions", "component_curves", "effects"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,28 +106,30 @@ def component_curves(
     reader = TableReader(categorical=getattr(estimator, "categorical", "auto")).fit(X)
     names = column_names(estimator, feature_names)
     contributions = estimator.contributions(X)
-    effects = _effects(contributions)
-    chosen = _positions(estimator, columns, names, effects)
-    grids = [_grid(info, grid) for info in reader.columns_]
+    sizes = effects(contributions)
+    chosen = _chosen(estimator, columns, names, sizes)
+    grids = [column_grid(info, grid) for info in reader.columns_]
     # Additive: what a column adds does not depend on the others, so that one table, with the grids
     # side by side and a last row of missing values, serves them all.
-    size = 1 + max(len(grids[j]) for j in chosen) if chosen else 1
-    values = estimator.contributions(_grid_table(X, grids, size)) if chosen else contributions
+    rows = 1 + max(len(grids[j]) for j in chosen) if chosen else 1
+    values = estimator.contributions(grid_table(X, grids, rows)) if chosen else contributions
     curves = []
     for j in chosen:
-        count = len(grids[j])
+        info = reader.columns_[j]
+        observed = observed_values(X, j, info)
+        seen = observed[~np.isnan(observed)]
         missing = values[-1, j]
         curves.append(
             ComponentCurve(
                 name=names[j],
                 column=j,
-                kind=reader.columns_[j].kind,
+                kind=info.kind,
                 grid=grids[j],
-                values=values[:count, j],
+                values=values[: len(grids[j]), j],
                 missing=float(missing) if np.ndim(missing) == 0 else missing,
-                observed=_observed(X, j, reader.columns_[j]),
-                n_missing=reader.columns_[j].n_missing,
-                effect=float(effects[j]),
+                observed=seen if info.categories is None else seen.astype(np.intp),
+                n_missing=info.n_missing,
+                effect=float(sizes[j]),
                 probability=float(estimator.mask_probabilities_[j]),
             )
         )
@@ -165,26 +165,52 @@ def column_names(estimator: AdditiveEstimator, given: Sequence[str] | None = Non
     return [str(name) for name in given]
 
 
-def _effects(contributions: FloatArray) -> FloatArray:
+def effects(contributions: FloatArray) -> FloatArray:
+    """Standard deviation of each column's contribution over the rows, mean over the classes.
+
+    Parameters
+    ----------
+    contributions : ndarray of shape (n, p) or (n, p, n_classes)
+        From an estimator.
+
+    Returns
+    -------
+    ndarray of shape (p,)
+
+    Examples
+    --------
+    >>> effects(np.array([[1.0, 0.0], [-1.0, 0.0]]))
+    array([1., 0.])
+    """
     spread: FloatArray = contributions.std(axis=0)
     return spread if spread.ndim == 1 else spread.mean(axis=1)
 
 
-def _positions(
-    estimator: AdditiveEstimator,
-    columns: Sequence[int | str] | None,
-    names: list[str],
-    effects: FloatArray,
-) -> list[int]:
-    if columns is None:
-        selected = np.flatnonzero(estimator.support_)
-        return [int(j) for j in selected[np.argsort(-effects[selected], kind="stable")]]
+def column_positions(columns: Sequence[int | str], names: Sequence[str]) -> list[int]:
+    """Positions of columns given by position or name.
+
+    Parameters
+    ----------
+    columns : sequence of int or str
+        The columns; negative positions count from the end.
+    names : sequence of str
+        All column names.
+
+    Returns
+    -------
+    list of int
+
+    Examples
+    --------
+    >>> column_positions(["b", 0, -1], ["a", "b", "c"])
+    [1, 0, 2]
+    """
     positions = []
     for column in columns:
         if isinstance(column, str):
             if column not in names:
                 raise InvalidInputError(f"There is no column {column!r}; known: {_some(names)}.")
-            positions.append(names.index(column))
+            positions.append(list(names).index(column))
         elif -len(names) <= column < len(names):
             positions.append(int(column) % len(names))
         else:
@@ -194,58 +220,17 @@ def _positions(
     return positions
 
 
-def _some(names: list[str]) -> str:
+def _chosen(
+    estimator: AdditiveEstimator,
+    columns: Sequence[int | str] | None,
+    names: list[str],
+    sizes: FloatArray,
+) -> list[int]:
+    if columns is not None:
+        return column_positions(columns, names)
+    selected = np.flatnonzero(estimator.support_)
+    return [int(j) for j in selected[np.argsort(-sizes[selected], kind="stable")]]
+
+
+def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
-
-
-def _grid(info: ColumnInfo, size: int) -> AnyArray:
-    if info.categories is not None:
-        return np.array(info.categories, dtype=object)
-    if np.isnan(info.low):
-        return np.empty(0)  # nothing but missing values
-    if info.kind == "constant":
-        return np.array([info.low])
-    return np.linspace(info.low, info.high, size)
-
-
-def _grid_table(X: Any, grids: list[AnyArray], size: int) -> Any:
-    """A table like X whose columns run through their grids; the last row is missing throughout."""
-    padded = [_pad(values, size) for values in grids]
-    if nw.dependencies.is_into_dataframe(X):
-        frame = nw.from_native(X, eager_only=True)
-        if all(isinstance(name, str) for name in frame.columns):
-            data = {
-                name: column.tolist() for name, column in zip(frame.columns, padded, strict=True)
-            }
-            return nw.from_dict(data, backend=frame.implementation).to_native()
-    if all(column.dtype.kind == "f" for column in padded):
-        return np.column_stack(padded)
-    table = np.empty((size, len(padded)), dtype=object)
-    for j, column in enumerate(padded):
-        table[:, j] = column
-    return table
-
-
-def _pad(values: AnyArray, size: int) -> AnyArray:
-    missing = None if values.dtype.kind == "O" else np.nan
-    column = np.full(size, missing, dtype=values.dtype)
-    if len(values):
-        kept = values[: size - 1]
-        column[: len(kept)] = kept
-        # Rows between the end of a short grid and the last one are not read.
-        column[len(kept) : -1] = values[0]
-    return column
-
-
-def _observed(X: Any, j: int, info: ColumnInfo) -> AnyArray:
-    """Values of one column of X that are not missing; positions in the grid for categories."""
-    if nw.dependencies.is_into_dataframe(X):
-        values = np.asarray(nw.from_native(X, eager_only=True)[:, j].to_numpy())
-    else:
-        values = np.asarray(X, dtype=None if hasattr(X, "dtype") else object)[:, j]
-    column = RawColumn(info.name, values)
-    if info.categories is None:
-        numbers = column.numbers()
-        return numbers[~np.isnan(numbers)]
-    codes = encode_categories(column, info.categories)
-    return codes[~np.isnan(codes)].astype(np.intp)

@@ -1,4 +1,4 @@
-"""Pictures of a fitted model: component functions and mask probabilities."""
+"""The component functions as pictures, one panel per column."""
 
 from __future__ import annotations
 
@@ -7,25 +7,26 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from s2mam._typing import AnyArray, BoolArray, FloatArray
+from s2mam._typing import AnyArray, FloatArray
 from s2mam.exceptions import InvalidInputError
-from s2mam.inspection.components import ComponentCurve, column_names, component_curves
-from s2mam.inspection.drawing import COLORS, GREY, draw_bars, draw_lines, pyplot, short_name
+from s2mam.inspection.bands import ComponentBands
+from s2mam.inspection.components import ComponentCurve, column_positions, component_curves
+from s2mam.inspection.drawing import GREY, bare, draw_bars, draw_lines, pyplot, short_name
+from s2mam.inspection.frames import data_frame
 
 if TYPE_CHECKING:
     from s2mam.estimators.base import AdditiveEstimator
 
-__all__ = ["ComponentDisplay", "MaskDisplay"]
+__all__ = ["ComponentDisplay", "decision_name"]
 
 
 @dataclass(eq=False)
 class ComponentDisplay:
     """Component functions of a model, one panel per column.
 
-    Lines for numeric columns, with ticks where the rows are; bars for categories; a dotted line at
-    the contribution of a missing value when the column has any.
+    Lines for numeric columns, with ticks and a grey strip where the rows are; bars for categories.
+    What a missing value adds stands beside the lines, or is the last bar, when the column has any.
 
     Parameters
     ----------
@@ -33,6 +34,8 @@ class ComponentDisplay:
         The numbers.
     classes : ndarray or None
         Classes of a classifier.
+    bands : ComponentBands or None
+        Bands of the same curves; drawn as shaded areas, or as whiskers on bars.
 
     Attributes
     ----------
@@ -54,6 +57,7 @@ class ComponentDisplay:
 
     curves: list[ComponentCurve]
     classes: AnyArray | None = None
+    bands: ComponentBands | None = None
     figure_: Any = field(default=None, init=False, repr=False)
     axes_: Any = field(default=None, init=False, repr=False)
 
@@ -66,6 +70,7 @@ class ComponentDisplay:
         *,
         grid: int = 100,
         feature_names: Sequence[str] | None = None,
+        bands: ComponentBands | None = None,
         ax: Any = None,
     ) -> ComponentDisplay:
         """Compute the curves and draw them.
@@ -74,6 +79,8 @@ class ComponentDisplay:
         ----------
         estimator, X, columns, grid, feature_names
             See :func:`s2mam.inspection.component_curves`.
+        bands : ComponentBands, optional
+            From :func:`s2mam.inspection.component_bands`; the curves are then taken from there.
         ax : matplotlib Axes or sequence of them, optional
             Where to draw.
 
@@ -81,8 +88,56 @@ class ComponentDisplay:
         -------
         ComponentDisplay
         """
+        if bands is not None:
+            return cls.from_bands(bands, columns, ax=ax)
         curves = component_curves(estimator, X, columns, grid, feature_names=feature_names)
         return cls(curves, getattr(estimator, "classes_", None)).plot(ax=ax)
+
+    @classmethod
+    def from_bands(
+        cls, bands: ComponentBands, columns: Sequence[int | str] | None = None, *, ax: Any = None
+    ) -> ComponentDisplay:
+        """Draw curves with their bands.
+
+        Parameters
+        ----------
+        bands : ComponentBands
+            From :func:`s2mam.inspection.component_bands`.
+        columns : sequence of int or str, optional
+            Some of its columns; by default all of them.
+        ax : matplotlib Axes or sequence of them, optional
+            Where to draw.
+
+        Returns
+        -------
+        ComponentDisplay
+        """
+        curves = {curve.column: curve for curve in bands.curves}
+        chosen = list(curves) if columns is None else column_positions(columns, bands.names)
+        absent = [bands.names[j] for j in chosen if j not in curves]
+        if absent:
+            raise InvalidInputError(
+                f"There is no band for {absent[0]!r}; name it in the `columns` of component_bands."
+            )
+        return cls([curves[j] for j in chosen], bands.classes, bands).plot(ax=ax)
+
+    def to_frame(self) -> Any:
+        """The curves as one pandas table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``column, value``, then ``contribution`` or one column per class.
+        """
+        labels = self._labels()
+        rows: dict[str, list[Any]] = {"column": [], "value": []}
+        rows |= {label or "contribution": [] for label in labels}
+        for curve in self.curves:
+            rows["column"] += [curve.name] * len(curve.grid)
+            rows["value"] += curve.grid.tolist()
+            for label, values in zip(labels, _two_dimensional(curve.values).T, strict=True):
+                rows[label or "contribution"] += values.tolist()
+        return data_frame(rows)
 
     def plot(self, ax: Any = None) -> ComponentDisplay:
         """Draw the panels.
@@ -135,122 +190,51 @@ class ComponentDisplay:
         return [str(c) for c in self.classes] if several and self.classes is not None else [""]
 
     def _quantity(self) -> str:
-        if self.classes is None:
-            return "adds to the prediction"
-        if self.curves[0].values.ndim == 2:
-            return "adds to the class score"
-        return f"adds to the log-odds of {self.classes[-1]}"
+        several = self.curves[0].values.ndim == 2
+        return f"adds to the {decision_name(self.classes, several)}"
 
     def _draw(self, axis: Any, curve: ComponentCurve) -> None:
-        labels = self._labels()
-        values = curve.values if curve.values.ndim == 2 else curve.values[:, None]
         axis.axhline(0.0, color=GREY, linewidth=0.8, zorder=0)
-        draw = draw_bars if curve.kind == "categorical" else draw_lines
-        draw(axis, curve, values, labels)
-        if curve.n_missing:
-            for k, level in enumerate(np.atleast_1d(curve.missing)):
-                axis.axhline(level, color=COLORS[k % len(COLORS)], linewidth=0.8, linestyle=":")
+        draw = draw_bars if curve.grid.dtype.kind == "O" else draw_lines
+        draw(axis, curve, _two_dimensional(curve.values), self._labels(), self._ends(curve))
         axis.set_xlabel(short_name(curve.name), fontsize="small")
-        axis.set_title(f"p = {curve.probability:.2f}", fontsize="x-small", loc="right", pad=2)
-        axis.tick_params(labelsize="small")
-        for side in ("top", "right"):
-            axis.spines[side].set_visible(False)
+        title = f"p = {curve.probability:.2f}"
+        if self.bands is not None:
+            share = self.bands.selection[curve.column]
+            title += f", selected in {100 * share:.0f} % of refits"
+        axis.set_title(title, fontsize="x-small", loc="right", pad=2)
+        bare(axis)
+
+    def _ends(self, curve: ComponentCurve) -> tuple[FloatArray, FloatArray] | None:
+        if self.bands is None:
+            return None
+        i = [other.column for other in self.bands.curves].index(curve.column)
+        return _two_dimensional(self.bands.low[i]), _two_dimensional(self.bands.high[i])
 
 
-@dataclass(eq=False)
-class MaskDisplay:
-    """Probability of each column to be in the model; the selected ones are filled.
+def decision_name(classes: AnyArray | None, several: bool) -> str:
+    """What contributions add up to, in words.
 
     Parameters
     ----------
-    names : list of str
-        Column names.
-    probabilities : ndarray of shape (p,)
-        Mask probabilities.
-    support : ndarray of bool, shape (p,)
-        Selected columns.
+    classes : ndarray or None
+        Classes of a classifier.
+    several : bool
+        Whether there is one score per class.
 
-    Attributes
-    ----------
-    figure_, ax_
-        Set by `plot`.
+    Returns
+    -------
+    str
 
     Examples
     --------
-    >>> from s2mam import S2MAMRegressor
-    >>> from s2mam.datasets import make_friedman
-    >>> data = make_friedman(n_samples=80, n_uninformative=1, n_noisy=1, random_state=0)
-    >>> model = S2MAMRegressor(max_iter=5, random_state=0).fit(data.X, data.y)
-    >>> MaskDisplay.from_estimator(model).names[:2]
-    ['x0', 'x1']
+    >>> decision_name(np.array(["no", "yes"]), several=False)
+    'log-odds of yes'
     """
+    if classes is None:
+        return "prediction"
+    return "class score" if several else f"log-odds of {classes[-1]}"
 
-    names: list[str]
-    probabilities: FloatArray
-    support: BoolArray
-    figure_: Any = field(default=None, init=False, repr=False)
-    ax_: Any = field(default=None, init=False, repr=False)
 
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: AdditiveEstimator,
-        *,
-        feature_names: Sequence[str] | None = None,
-        max_columns: int = 20,
-        ax: Any = None,
-    ) -> MaskDisplay:
-        """Read the probabilities and draw them.
-
-        Parameters
-        ----------
-        estimator : fitted estimator of this package
-            The model.
-        feature_names : sequence of str, optional
-            Names for a table without any.
-        max_columns : int, default=20
-            Number of bars.
-        ax : matplotlib Axes, optional
-            Where to draw.
-
-        Returns
-        -------
-        MaskDisplay
-        """
-        check_is_fitted(estimator, "mask_probabilities_")
-        names = column_names(estimator, feature_names)
-        display = cls(names, estimator.mask_probabilities_, estimator.support_)
-        return display.plot(ax=ax, max_columns=max_columns)
-
-    def plot(self, ax: Any = None, *, max_columns: int = 20) -> MaskDisplay:
-        """Draw the most probable columns as bars, the best one on top.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            A new figure by default.
-        max_columns : int, default=20
-            Number of bars.
-
-        Returns
-        -------
-        MaskDisplay
-            Itself, with `figure_` and `ax_`.
-        """
-        order = np.argsort(-self.probabilities, kind="stable")[:max_columns]
-        if ax is None:
-            size = (4.5, 0.6 + 0.24 * len(order))
-            _, ax = pyplot().subplots(figsize=size, layout="constrained")
-        filled = [COLORS[0] if self.support[j] else "white" for j in order]
-        at = np.arange(len(order))
-        ax.barh(at, self.probabilities[order], color=filled, edgecolor=COLORS[0], linewidth=0.8)
-        ax.axvline(0.5, color=GREY, linewidth=0.8, linestyle="--", zorder=0)
-        ax.set_yticks(at, [short_name(self.names[j]) for j in order], fontsize="small")
-        ax.invert_yaxis()
-        ax.set_xlim(0.0, 1.0)
-        ax.set_xlabel("mask probability (filled: selected)", fontsize="small")
-        ax.tick_params(axis="x", labelsize="small")
-        for side in ("top", "right"):
-            ax.spines[side].set_visible(False)
-        self.figure_, self.ax_ = ax.figure, ax
-        return self
+def _two_dimensional(values: FloatArray) -> FloatArray:
+    return values if values.ndim == 2 else values[:, None]

@@ -11,13 +11,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from s2mam._typing import BoolArray, FloatArray
-from s2mam.masks.posterior_evidence import Hyper, MaskPosterior
+from s2mam._typing import BoolArray, FloatArray, IntArray
+from s2mam.masks.posterior_evidence import Hyper, MaskPosterior, column_codes
 from s2mam.masks.relevance import relevance_path
 
 __all__ = ["Mode", "best_modes", "climb", "find_modes", "hyper_moves"]
 
-_NOISE, _STEPS = 0.1, 60
+# Noise and steps of the relevance weights; other levels lead to other columns.
+_NOISE, _OTHER_NOISE, _STEPS = 0.1, (0.02, 0.5), 60
+# Atoms that the forward selection takes, and where its amplitude and curve share start.
+_FORWARD, _MIDDLE = 16, (8, 2)
 # Gains below this are rounding.
 _GAIN = 1e-9
 
@@ -45,10 +48,10 @@ def find_modes(
     posterior: MaskPosterior,
     prior_weights: FloatArray,
     *,
-    n_starts: int = 4,
+    thorough: bool = True,
     size: int | None = None,
 ) -> list[Mode]:
-    """Climb by flips from a few different starts.
+    """Climb by flips from different starts.
 
     Parameters
     ----------
@@ -56,9 +59,9 @@ def find_modes(
         The posterior.
     prior_weights : (p,) array
         Start of the relevance weights.
-    n_starts : int
-        Number of starts, at most four: whole columns, no columns, single atoms, twice as many
-        atoms.
+    thorough : bool
+        Start from relevant columns at several levels of noise, from relevant atoms, and along a
+        forward selection; otherwise from relevant columns only. The starts miss different modes.
     size : int, optional
         Columns to start from; by default one for every six labels, at most eight.
 
@@ -67,20 +70,57 @@ def find_modes(
     list of Mode
         Without repetitions, the best first.
     """
-    atoms = posterior.atoms
-    p, rows = atoms.n_columns, atoms.target.shape[0]
-    weights, _ = relevance_path(atoms, prior_weights, noise=_NOISE, keep=[_STEPS])[_STEPS]
-    usable = atoms.usable
+    p, rows = posterior.atoms.n_columns, posterior.atoms.target.shape[0]
     size = int(np.clip(rows // 6, 1, 8)) if size is None else min(size, p)
-    columns = np.argsort(-(weights[:p] + weights[p:]), kind="stable")[:size]
-    order = np.argsort(-np.where(usable, weights, -1.0), kind="stable")
-    whole = np.concatenate([columns, columns + p])
-    starts = []
-    for chosen in [whole, order[:0], order[:size], order[: 2 * size]][:n_starts]:
+    starts = [_relevant_columns(_relevance(posterior, prior_weights, _NOISE), size)]
+    if thorough:
+        starts.extend(
+            _relevant_columns(_relevance(posterior, prior_weights, noise), size)
+            for noise in _OTHER_NOISE
+        )
+        order = np.argsort(-_relevance(posterior, prior_weights, _NOISE), kind="stable")
+        starts.extend([order[:size], order[: 2 * size]])
+    states = []
+    for atoms in starts:
         mask = np.zeros(2 * p, dtype=bool)
-        mask[chosen] = usable[chosen]
-        starts.append((mask, _best_amplitude(posterior, mask)))
-    return _climb_all(posterior, starts, swaps=False)
+        mask[atoms] = posterior.atoms.usable[atoms]
+        states.append((mask, _best_amplitude(posterior, mask)))
+    if thorough:
+        states.extend(_forward_states(posterior))
+    return _climb_all(posterior, states, swaps=False)
+
+
+def _relevance(posterior: MaskPosterior, prior_weights: FloatArray, noise: float) -> FloatArray:
+    """Relevance weights (2p,), below zero for atoms that cannot be used."""
+    path = relevance_path(posterior.atoms, prior_weights, noise=noise, keep=[_STEPS])
+    return np.where(posterior.atoms.usable, path[_STEPS][0], -1.0)
+
+
+def _relevant_columns(weights: FloatArray, size: int) -> IntArray:
+    p = weights.size // 2
+    columns = np.argsort(-(weights[:p] + weights[p:]), kind="stable")[:size]
+    return np.concatenate([columns, columns + p])
+
+
+def _forward_states(posterior: MaskPosterior) -> list[tuple[BoolArray, Hyper]]:
+    """The best states along a forward selection, and its last one.
+
+    The first columns often do not pay for themselves before the others are there, so atoms are
+    added by evidence alone, whatever the prior says.
+    """
+    mask, hyper = np.zeros(2 * posterior.atoms.n_columns, dtype=bool), _MIDDLE
+    path: list[tuple[float, BoolArray, Hyper]] = [(posterior.value(mask, hyper), mask, hyper)]
+    for _ in range(min(_FORWARD, int(posterior.atoms.usable.sum()))):
+        price = posterior.prior.flip_gains(column_codes(mask))
+        gains = np.where(mask, -np.inf, posterior.flip_gains(mask, hyper) - price)
+        mask = _flipped(mask, int(np.argmax(gains)))
+        value = posterior.value(mask, hyper)
+        for move in hyper_moves(posterior, hyper):
+            if (other := posterior.value(mask, move)) > value:
+                value, hyper = other, move
+        path.append((value, mask, hyper))
+    best = sorted(path, key=lambda state: -state[0])[:2]
+    return [(mask, hyper) for _, mask, hyper in [*best, path[-1]]]
 
 
 def best_modes(

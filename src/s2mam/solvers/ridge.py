@@ -132,6 +132,8 @@ class ColumnSystem:
     minimum.
     """
 
+    _kept: FloatArray
+
     def __init__(
         self,
         prepared: PreparedProblem,
@@ -169,7 +171,7 @@ class ColumnSystem:
     def _keep(self, scaled: IntArray) -> None:
         """Copy the columns of the factor; columns of scale zero have no part in any."""
         self._strong = np.concatenate([np.arange(self._n_free), scaled + self._n_free])
-        self._kept: FloatArray = self.block.rows[self._strong]
+        self._kept = self.block.rows[self._strong]
         self._kept *= self._root[self._strong, None]
 
     def _strong_quadratic(self) -> FloatArray:

@@ -22,8 +22,9 @@ __all__ = ["RowSystem"]
 
 
 # A factor serves other scales when these have moved the kernel by less than this, in squares of
-# relative changes summed over the groups; and the conjugate gradients allowed for it.
+# relative changes summed over the groups (once borrowed, less); and the steps allowed for it.
 _NEAR = 0.5
+_NEAR_AGAIN = 0.005
 _BORROWED_STEPS = 8
 
 
@@ -157,7 +158,8 @@ class RowSystem:
         before = self._factor.scales[block.groups]
         energies = bend.total * self.prepared.layout.sum_columns(block.squares, block.groups)
         apart = (scales - before) * energies / (1.0 + before * energies)
-        return float(apart @ apart) < _NEAR
+        # the response of an old factor slows the scales down, so it is not passed on for long
+        return float(apart @ apart) < (_NEAR_AGAIN if self._borrowed else _NEAR)
 
     def response(self, groups: IntArray, pulls: FloatArray) -> FloatArray:
         moved = self.prepared.moves(groups, pulls)[0]

@@ -1,0 +1,78 @@
+"""The command line put together from its commands."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from s2mam import cli_paper
+from s2mam._version import __version__
+from s2mam.cli.bench import bench
+from s2mam.cli.console import INTERRUPTED, PIPE_CLOSED, drop_output
+from s2mam.cli.demo import demo
+from s2mam.cli.fit import fit
+from s2mam.cli.info import info
+from s2mam.cli.predict import predict
+from s2mam.cli.report import report
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="s2mam",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def main() -> None:
+    """Run the command line.
+
+    A reader that closes the pipe early (``s2mam predict ... | head``) is no error to speak of.
+    """
+    try:
+        try:
+            app(prog_name="s2mam")
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()
+    except BrokenPipeError:
+        drop_output()
+        sys.exit(PIPE_CLOSED)
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"s2mam {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Few labels, many unlabelled rows, many junk columns: find the columns that matter.
+
+    \b
+    Examples:
+      s2mam demo
+      s2mam fit table.csv --target y --output model.s2mam
+      s2mam predict model.s2mam new.csv --output predictions.csv
+      s2mam info model.s2mam
+
+    Exit codes: 0 well, 1 an error (one line says which), 2 wrong usage, 130 stopped.
+    """
+
+
+for _command in (fit, predict, report, info, demo, bench):
+    app.command()(_command)
+# Its commands import the studies when they run, so that mounting them costs nothing.
+cli_paper.register(app)

@@ -1,0 +1,84 @@
+"""Names on the command line: lists with commas, patterns, and near names for typing errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+
+from s2mam.exceptions import InvalidInputError
+
+__all__ = ["choose", "near", "some", "split_names"]
+
+
+def split_names(given: Iterable[str] | None, known: Iterable[str] = ()) -> list[str]:
+    """Names from options such as ``a,b``; a known name with a comma in it stays whole.
+
+    Examples
+    --------
+    >>> split_names(["a, b", "c,d"], known=["c,d"])
+    ['a', 'b', 'c,d']
+    """
+    whole = set(known)
+    names: list[str] = []
+    for text in given or ():
+        parts = [text] if text in whole else [part.strip() for part in text.split(",")]
+        names += [part for part in parts if part]
+    return list(dict.fromkeys(names))
+
+
+def choose(option: str, given: Iterable[str] | None, known: Sequence[str]) -> list[str]:
+    """Columns that an option names, in the order of the table; ``*`` and ``?`` are patterns.
+
+    Parameters
+    ----------
+    option : str
+        For the message.
+    given : iterable of str or None
+        What the user wrote.
+    known : sequence of str
+        The columns.
+
+    Examples
+    --------
+    >>> choose("--drop", ["x*"], ["x1", "y", "x2"])
+    ['x1', 'x2']
+    """
+    chosen: set[str] = set()
+    for name in split_names(given, known):
+        matches = {name} if name in known else {one for one in known if fnmatchcase(one, name)}
+        if not matches:
+            raise InvalidInputError(
+                f"{option} names {name!r}, but there is no such column; {near(name, known)}"
+            )
+        chosen |= matches
+    return [name for name in known if name in chosen]
+
+
+def near(name: str, known: Sequence[str], *, what: str = "there are") -> str:
+    """Half a sentence with the names most like one that is not there.
+
+    Examples
+    --------
+    >>> near("clas", ["class", "age"])
+    "did you mean 'class'?"
+    >>> near("z", ["class", "age"])
+    'there are class, age.'
+    """
+    lower = {one.lower().strip(): one for one in reversed(known)}
+    found = get_close_matches(name.lower().strip(), lower, n=3, cutoff=0.6)
+    if found:
+        return f"did you mean {' or '.join(repr(lower[one]) for one in found)}?"
+    return f"{what} {some(known)}."
+
+
+def some(names: Sequence[str], most: int = 10) -> str:
+    """The first names of a list.
+
+    Examples
+    --------
+    >>> some(["a", "b", "c"], most=2)
+    'a, b and 1 more'
+    """
+    shown = ", ".join(map(str, names[:most]))
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
