@@ -64,9 +64,10 @@ def _overview(rows: Sequence[Row], task: str) -> list[str]:
             continue
         methods = _sorted_methods(chosen)
         scores = {field: _means(chosen, field) for field in ("test", "unl", "ll", "ece")}
-        ranked = _complete(chosen, methods)
-        ranks = mean_ranks(scores["test"], ranked)
-        n_sets = sum(set(ranked) <= set(row) for row in scores["test"].values())
+        ranked, shared = _shared_seeds(chosen, methods)
+        by_set = _means(shared, "test")
+        ranks = mean_ranks(by_set, ranked)
+        n_seeds = len({row["cell"]["seed"] for row in shared})
         lines = []
         for method in sorted(methods, key=lambda name: ranks.get(name, 99.0)):
             mine = [row for row in chosen if row["cell"]["method"] == method]
@@ -86,9 +87,9 @@ def _overview(rows: Sequence[Row], task: str) -> list[str]:
         parts += [
             f"### {title}",
             "",
-            "Means over the data sets a method finished. Ranks: methods that were run on all sets "
-            f"and seeds, over the {n_sets} sets that all of them finished. Better, equal (within "
-            f"{_TIE}) and worse: sets, by the mean over the seeds that both have.",
+            f"Means over the data sets a method finished. Ranks: over the {len(by_set)} sets and "
+            f"{n_seeds} seeds that all ranked methods have. Better, equal (within {_TIE}) and "
+            "worse: sets, by the mean over the seeds that both have.",
             "",
             markdown(
                 [
@@ -137,11 +138,29 @@ def _sorted_methods(rows: Sequence[Row]) -> list[str]:
     return [name for name in _ORDER if name in found] + sorted(found - set(_ORDER))
 
 
-def _complete(rows: Sequence[Row], methods: Sequence[str]) -> list[str]:
-    """Methods that have as many cells as any: others would be ranked on easier or harder seeds."""
-    cells = group(rows, lambda row: row["cell"]["method"])
-    most = max(len(found) for found in cells.values())
-    return [method for method in methods if len(cells[method]) == most]
+def _shared_seeds(rows: Sequence[Row], methods: Sequence[str]) -> tuple[list[str], list[Row]]:
+    """Methods that were run widely, and the rows of the seeds and sets that all of them have.
+
+    Others would be ranked on easier or harder cells; a method with less than a third of the cells
+    of ours is left out.
+    """
+    places = {
+        method: {
+            (row["cell"]["data"], row["cell"]["seed"])
+            for row in rows
+            if row["cell"]["method"] == method and row.get("test") is not None
+        }
+        for method in methods
+    }
+    most = max((len(found) for found in places.values()), default=0)
+    ranked = [method for method in methods if 3 * len(places[method]) >= most]
+    common = set.intersection(*(places[method] for method in ranked)) if ranked else set()
+    kept = [
+        row
+        for row in rows
+        if (row["cell"]["data"], row["cell"]["seed"]) in common and row["cell"]["method"] in ranked
+    ]
+    return ranked, kept
 
 
 def _paired(rows: Sequence[Row], one: str, other: str) -> dict[str, dict[str, float]]:

@@ -1,8 +1,8 @@
-"""The arithmetic of a solve alone: its BLAS and LAPACK calls, recorded once and repeated bare.
+"""The arithmetic of a solve alone: its main BLAS and LAPACK calls, recorded and repeated bare.
 
-What remains of a solve after these is bookkeeping; what remains after them of a peer's time would
-be left for it. The same operands are used every time, so the calls find them in the cache: the time
-is a floor of what any program on numpy needs for the same iterations, not an estimate of it.
+What remains of a solve after these is bookkeeping: copies, losses, checks, the interpreter. The
+same operands are used every time, so the calls find them in the cache, and a few small products are
+not recorded: the time says about what the same iterations cost on numpy without anything else.
 """
 
 from __future__ import annotations

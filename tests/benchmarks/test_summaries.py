@@ -18,16 +18,25 @@ def line(text, method):
     return [field.strip() for field in found.strip("|").split("|")]
 
 
-def test_wins_use_the_seeds_that_both_have_and_partial_methods_have_no_rank():
-    rows = [row("s2mam", 0, 0.8), row("s2mam", 1, 0.2)]
-    rows += [row("svm", 0, 0.7), row("svm", 1, 0.9), row("ebm", 0, 0.75)]
+def test_wins_use_the_seeds_that_both_have_and_rare_methods_have_no_rank():
+    rows = [row("s2mam", 0, 0.8), *(row("s2mam", seed, 0.2) for seed in (1, 2, 3))]
+    rows += [row("svm", seed, 0.7) for seed in range(4)] + [row("ebm", 0, 0.75)]
     text = summarize(rows)
-    # Over both seeds svm is better; on the one seed that ebm has, s2mam is.
+    # Over all seeds svm is better; on the one seed that ebm has, s2mam is.
     assert line(text, "svm")[1] == "1.00"
     assert line(text, "s2mam")[1] == "2.00"
     assert line(text, "svm")[7] == "0 / 0 / 1"
     assert line(text, "ebm")[1] == "–"
     assert line(text, "ebm")[7] == "1 / 0 / 0"
+
+
+def test_ranks_use_the_seeds_that_all_have():
+    rows = [row("s2mam", 0, 0.8), row("s2mam", 1, 0.2)]
+    rows += [row("svm", 0, 0.7), row("svm", 1, 0.9), row("gp", 0, 0.9)]
+    text = summarize(rows)
+    ranks = {method: line(text, method)[1] for method in ("gp", "s2mam", "svm")}
+    assert ranks == {"gp": "1.00", "s2mam": "2.00", "svm": "3.00"}
+    assert "over the 1 sets and 1 seeds" in text
 
 
 def test_failures_are_counted_and_leave_the_means_alone():

@@ -78,7 +78,7 @@ def test_missing_values(clean):
     X, y = clean
     X[:70, 1] = np.nan
     found = titles(X, y, names=["a", "gaps", "c", "d"])
-    assert "15 % of all cells, in 1 column." in found["Missing values"].text
+    assert "15\xa0% of all cells, in 1 column." in found["Missing values"].text
     assert "gaps" in found["Mostly missing"].text
 
 

@@ -13,7 +13,7 @@ from sklearn.metrics import (
     root_mean_squared_error,
 )
 
-from s2mam.inspection.report_parts.scores import Outcome, _share_interval, score
+from s2mam.inspection.report_parts.scores import Outcome, _gain_interval, _share_interval, score
 
 
 def classes(rng, n=60, right=0.7):
@@ -74,17 +74,39 @@ def test_difference_is_paired():
     assert high - low < 0.3 * (scores.high[0, 0] - scores.low[0, 0])
 
 
-@pytest.mark.parametrize("n", [15, 60])
-def test_intervals_cover(n):
+@pytest.mark.parametrize(("n", "n_groups"), [(15, 1), (60, 1), (15, 3), (60, 6)])
+def test_intervals_cover(n, n_groups):
     """The share of intervals that hold the true accuracy is near the level."""
     rng = np.random.default_rng(3)
-    truth = np.zeros(n, dtype=int)
+    groups = np.arange(n) % n_groups
     hits = 0
-    for _ in range(150):
-        prediction = (rng.random(n) > 0.8).astype(int)
-        low, high = _share_interval(truth == prediction, truth, 0.9)
+    for _ in range(400):
+        low, high = _share_interval(rng.random(n) < 0.8, groups, 0.9)
         hits += low <= 0.8 <= high
-    assert hits / 150 > 0.84
+    assert 0.85 < hits / 400 < 0.98
+
+
+@pytest.mark.parametrize("n_groups", [1, 3, 10])
+def test_intervals_of_gains_cover(n_groups):
+    rng = np.random.default_rng(4)
+    groups = np.arange(40) % n_groups
+    hits = 0
+    for _ in range(400):
+        gain = rng.choice([-1.0, 0.0, 1.0], p=[0.1, 0.6, 0.3], size=40)
+        low, high = _gain_interval(gain, groups, 0.9)
+        hits += low <= 0.2 <= high
+    assert 0.85 < hits / 400 < 0.98
+
+
+def test_intervals_hold_their_value():
+    rng = np.random.default_rng(6)
+    for _ in range(5):
+        truth, prediction, _ = classes(rng, n=12, right=0.9)
+        right = Outcome(truth, prediction, np.ones(12))
+        scores = score([right, Outcome(truth, truth, np.ones(12))], classification=True)
+        assert np.all((scores.low <= scores.value) & (scores.value <= scores.high))
+        value, low, high = scores.difference(0, 1)
+        assert np.all((low <= value) & (value <= high))
 
 
 def test_bootstrap_interval_of_the_error_matches_the_normal_one():

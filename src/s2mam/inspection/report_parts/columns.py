@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from s2mam._typing import BoolArray, FloatArray
-from s2mam.inspection.report_parts.effects import Effects
+from s2mam.inspection.report_parts.effects import NEGLIGIBLE, Effects
 from s2mam.inspection.report_parts.facts import TableFacts
 from s2mam.inspection.report_parts.markup import (
     Markup,
@@ -81,6 +81,7 @@ def columns_section(
     Markup
     """
     order = _order(effects, support, probabilities)
+    tiny = NEGLIGIBLE * float(effects.sizes.max())
     rows = []
     for j in order[:_MOST_ROWS]:
         share = None if effects.selection is None else float(effects.selection[j])
@@ -89,7 +90,7 @@ def columns_section(
         cells.append(f"{probabilities[j]:.2f}")
         if share is not None:
             cells.append(percent(share))
-        cells.append(number(effects.sizes[j]))
+        cells.append(number(effects.sizes[j] if effects.sizes[j] > tiny else 0.0))
         rows.append(cells)
     header = ["column", "verdict", "probability", "kept in refits", "effect"]
     if effects.selection is None:

@@ -14,8 +14,10 @@ from s2mam.inspection.components import ComponentCurve, component_curves
 from s2mam.inspection.report_parts.held_out import Refits
 from s2mam.inspection.report_parts.markup import Markup, count, number, percent, short_text, table
 
-__all__ = ["Effect", "Effects", "effect_table", "read_effects"]
+__all__ = ["NEGLIGIBLE", "Effect", "Effects", "effect_table", "read_effects"]
 
+# Share of the largest effect below which an effect is rounding.
+NEGLIGIBLE = 1e-6
 _MOST_KEPT = 40
 _NEAR_MISSES = 4
 _MOST_MARKS = 300
@@ -227,7 +229,7 @@ def _cell(effect: Effect, i: int, k: int) -> str:
 def _worth_showing(support: BoolArray, probabilities: FloatArray, sizes: FloatArray) -> list[int]:
     kept = np.flatnonzero(support)
     kept = kept[np.argsort(-sizes[kept], kind="stable")][:_MOST_KEPT]
-    left = np.flatnonzero(~support & (sizes > 0.0))
+    left = np.flatnonzero(~support & (sizes > NEGLIGIBLE * sizes.max()))
     left = left[np.argsort(-probabilities[left], kind="stable")][:_NEAR_MISSES]
     return [int(j) for j in np.concatenate([kept, left])]
 

@@ -127,12 +127,12 @@ def percent(value: float, digits: int = 0) -> str:
 
     Examples
     --------
-    >>> percent(0.256)
+    >>> percent(0.256).replace("\\xa0", " ")  # the space does not break
     '26 %'
     """
     if not math.isfinite(value):
         return "–"
-    return f"{100 * value:.{digits}f} %".replace("-", "−")
+    return f"{100 * value:.{digits}f}\xa0%".replace("-", "−")
 
 
 def short_text(value: Any, width: int = 28) -> str:

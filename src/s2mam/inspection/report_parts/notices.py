@@ -106,7 +106,7 @@ def _constant(facts: TableFacts, support: BoolArray) -> list[Notice]:
     flat = [column.name for column in facts.columns if column.kind == "constant"]
     if not flat:
         return []
-    return [Notice("Constant columns", join([names(flat), ": never used."]), serious=False)]
+    return [Notice("Constant columns", join(["Never used: ", names(flat), "."]), serious=False)]
 
 
 def _missing(facts: TableFacts, support: BoolArray) -> list[Notice]:
@@ -134,7 +134,9 @@ def _identifiers(facts: TableFacts, support: BoolArray) -> list[Notice]:
     ]
     if not unique:
         return []
-    text = join([names(unique), ": nearly a category per row, like an identifier; leave it out."])
+    text = join(
+        ["Nearly a category per row, like an identifier: ", names(unique), ". Leave it out."]
+    )
     return [Notice("Categories that hardly repeat", text)]
 
 
@@ -175,7 +177,7 @@ def _twins(facts: TableFacts, support: BoolArray) -> list[Notice]:
         ", ",
     )
     more = f" and {len(pairs) - 5} more" if len(pairs) > 5 else ""
-    text = join([shown, more, ": not kept, but not proved useless; the data hardly tell which."])
+    text = join(["Not kept, but not proved useless: ", shown, more, "."])
     return [Notice("Columns that say the same", text)]
 
 

@@ -167,8 +167,8 @@ def _with_interval(scores: Scores, c: int, m: int) -> str:
     return f"{_format(measure, scores.value[c, m])} ({low} to {high})"
 
 
-def _format(measure: Measure, value: float, unit: str = " %") -> str:
-    return percent(float(value), 1).removesuffix(" %") + unit if measure.share else number(value)
+def _format(measure: Measure, value: float, unit: str = "\xa0%") -> str:
+    return percent(float(value), 1).removesuffix("\xa0%") + unit if measure.share else number(value)
 
 
 def _method(evaluation: Evaluation, scores: Scores) -> str:

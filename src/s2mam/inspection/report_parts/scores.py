@@ -171,25 +171,36 @@ def _ends(draws: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
 
 
 def _share_interval(right: BoolArray, groups: IntArray, level: float) -> tuple[float, float]:
-    """Mean over the groups of their shares, each with z^2 / 2 more successes and failures."""
+    """Mean over the groups of their shares, with z^2 / 2 more successes and failures in all."""
     z = float(norm.ppf((1.0 + level) / 2.0))
-    counts = np.bincount(groups) + z**2
-    shares = (np.bincount(groups, right) + z**2 / 2.0) / counts
-    half = z * math.sqrt((shares * (1.0 - shares) / counts).sum()) / len(counts)
-    middle = float(shares.mean())
-    return max(0.0, middle - half), min(1.0, middle + half)
+    sizes, successes = np.bincount(groups), np.bincount(groups, right)
+    extra = z**2 / len(sizes)
+    shares = (successes + extra / 2.0) / (sizes + extra)
+    variances = shares * (1.0 - shares) / (sizes + extra)
+    low, high = _around(shares, variances, z, float(np.mean(successes / sizes)))
+    return max(0.0, low), min(1.0, high)
 
 
 def _gain_interval(gain: FloatArray, groups: IntArray, level: float) -> tuple[float, float]:
-    """Mean over the groups of their mean gains, each with one more gain and one more loss."""
+    """Mean over the groups of their mean gains, with one more gain and one more loss in all."""
     z = float(norm.ppf((1.0 + level) / 2.0))
-    counts = np.bincount(groups) + 2.0
-    gained = (np.bincount(groups, gain > 0) + 1.0) / counts
-    lost = (np.bincount(groups, gain < 0) + 1.0) / counts
-    variances = (gained + lost - (gained - lost) ** 2) / counts
-    half = z * math.sqrt(variances.sum()) / len(counts)
-    middle = float((gained - lost).mean())
-    return max(-1.0, middle - half), min(1.0, middle + half)
+    sizes = np.bincount(groups)
+    extra = 1.0 / len(sizes)
+    gained = (np.bincount(groups, gain > 0) + extra) / (sizes + 2.0 * extra)
+    lost = (np.bincount(groups, gain < 0) + extra) / (sizes + 2.0 * extra)
+    variances = (gained + lost - (gained - lost) ** 2) / (sizes + 2.0 * extra)
+    value = float(np.mean(np.bincount(groups, gain) / sizes))
+    low, high = _around(gained - lost, variances, z, value)
+    return max(-1.0, low), min(1.0, high)
+
+
+def _around(
+    means: FloatArray, variances: FloatArray, z: float, value: float
+) -> tuple[float, float]:
+    """Normal interval of the mean of means, stretched to the value that it is shown beside."""
+    half = z * math.sqrt(variances.sum()) / len(means)
+    middle = float(means.mean())
+    return min(value, middle - half), max(value, middle + half)
 
 
 def _accuracy(outcome: Outcome, weights: FloatArray) -> float:

@@ -1,0 +1,114 @@
+"""The command line in processes of its own, as a shell runs it."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+COMMAND = [sys.executable, "-m", "s2mam"]
+
+
+def call(*arguments: object, **options) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *map(str, arguments)], capture_output=True, text=True, check=False, **options
+    )
+
+
+def test_a_table_from_start_to_end(tmp_path: Path, classes: pd.DataFrame, few: pd.DataFrame):
+    done = call("fit", "-", "-t", "y", "--json", input=few.to_csv(index=False), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert json.loads(done.stdout)["labeled"] == 40
+    classes.to_csv(tmp_path / "all.csv", index=False)
+    done = call("predict", "model.s2mam", "all.csv", "-t", "y", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 81
+    assert "accuracy" in done.stderr
+
+
+def test_a_reader_that_goes_away(tmp_path: Path, model: Path):
+    rng = np.random.default_rng(0)
+    big = pd.DataFrame(rng.normal(size=(20_000, 2)), columns=["a", "b"]).assign(kind="x")
+    big.to_csv(tmp_path / "big.csv", index=False)
+    with subprocess.Popen(
+        [*COMMAND, "predict", str(model), "big.csv"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+    ) as process:
+        process.stdout.close()
+        assert process.stderr.read() == ""
+        assert process.wait(timeout=60) == 141
+
+
+def test_ctrl_c_ends_a_fit_without_a_trace(tmp_path: Path):
+    rng = np.random.default_rng(0)
+    wide = pd.DataFrame(rng.normal(size=(1500, 60)), columns=[f"x{j}" for j in range(60)])
+    wide["y"] = wide["x0"] + rng.normal(size=1500)
+    wide.to_csv(tmp_path / "t.csv", index=False)
+    with subprocess.Popen(
+        [*COMMAND, "fit", "t.csv", "-t", "y"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+    ) as process:
+        assert "regression" in process.stderr.readline()  # the fit starts now
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert out == ""
+    assert err == "s2mam: stopped.\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
+
+
+def test_the_package_imports_without_the_modules_of_the_extras_and_the_command_line():
+    # scikit-learn imports pandas and rich where it finds them, so they are taken away here.
+    code = (
+        "import sys\n"
+        "for name in ('typer', 'rich', 'matplotlib', 'pandas'): sys.modules[name] = None\n"
+        "import s2mam, s2mam.inspection\n"
+        "print(s2mam.S2MAMRegressor(max_iter=2, random_state=0)"
+        ".fit([[0.0], [1.0], [2.0], [3.0]], [0.0, 1.0, 2.0, 3.0]).n_labeled_)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "4", done.stderr
+
+
+def test_without_pandas_the_error_is_one_line(tmp_path: Path):
+    (tmp_path / "t.csv").write_text("x,y\n1,2\n")
+    code = (
+        "import sys, importlib.util as u\n"
+        "find = u.find_spec\n"
+        "u.find_spec = lambda name, *rest: None if name == 'pandas' else find(name, *rest)\n"
+        "sys.argv = ['s2mam', 'fit', 't.csv', '-t', 'y']\n"
+        "from s2mam.cli import main; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+    assert done.returncode == 1
+    assert done.stderr == "s2mam: error: Tables need pandas; install it with: pip install pandas.\n"
+
+
+def test_the_package_leaves_typer_and_matplotlib_alone():
+    code = "import sys, s2mam, s2mam.inspection; print({'typer', 'matplotlib'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
+def test_the_command_line_loads_neither_studies_nor_pictures():
+    code = (
+        "import sys, s2mam.cli\n"
+        "print([m for m in ('matplotlib', 'plotly', 's2mam.experiments', 's2mam._demo', "
+        "'s2mam.cli.contest', 'rich.progress') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
