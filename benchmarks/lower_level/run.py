@@ -139,8 +139,8 @@ def table(rows: dict[str, dict[str, Any]], first: dict[str, float]) -> str:
         "the solver has no such loss, or did not reach the goal in its time. Bold: the fastest.",
         "Each solver is run at tolerances half a decade apart; the fastest that reaches the goal",
         "counts, which no user could know beforehand. Freed memory is kept by the process (see",
-        "`worker.py`), the same for all. The constants of our continuation (how many groups enter at",
-        "once, the first penalty) were chosen on these very problems; the peers run as they come.",
+        "`worker.py`), the same for all. The constants of our continuation (how many groups enter",
+        "at once, the first penalty) were chosen on these problems; the peers run as they come.",
         "",
         "| problem | " + " | ".join(SOLVERS) + " | ours / fastest peer |",
         "|---" * (len(SOLVERS) + 2) + "|",
@@ -181,9 +181,9 @@ def slower_rows(rows: dict[str, dict[str, Any]]) -> list[str]:
         "",
         f"`{ARITHMETIC}` repeats the main BLAS and LAPACK calls of the solve (a few small products",
         "are left out) on operands at rest: no loss, no copies, no checks. About so much the same",
-        "iterations cost without any bookkeeping. Where it is close to the peer's total, only other",
-        "iterations could be faster; where it is far below, the time goes into the interpreter and",
-        "into copies, and nothing here shows that it has to.",
+        "iterations cost without any bookkeeping. Where it is close to the peer's total, only",
+        "other iterations could be faster; where it is far below, time goes into the interpreter",
+        "and into copies, and nothing here shows that it has to.",
         "",
     ]
     for name, times in behind.items():

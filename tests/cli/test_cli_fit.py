@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import s2mam
+from s2mam.cli import reading
 
 
 @pytest.mark.parametrize(
@@ -33,9 +34,10 @@ def test_fit_and_predict_classes(folder, run, classes, few, name, separator, mar
     np.testing.assert_allclose(out["probability_yes"], expected, rtol=1e-12)
 
 
-def test_whole_numbers_stay_whole_as_classes(folder, run):
+@pytest.mark.parametrize("mark", ["-1", ""])
+def test_whole_numbers_stay_whole_as_classes(folder, run, mark):
     x = np.random.default_rng(2).normal(size=40)
-    labels = np.where(np.arange(40) < 20, (x > 0).astype(int), -1)
+    labels = np.where(np.arange(40) < 20, (x > 0).astype(int).astype(str), mark)
     pd.DataFrame({"x": x, "y": labels}).to_csv("t.csv", index=False)
     result = run("fit", "t.csv", "-t", "y", "-o", "m.s2mam")
     assert "20 of 40 rows labelled, 2 classes" in result.stderr, result.output
@@ -43,8 +45,8 @@ def test_whole_numbers_stay_whole_as_classes(folder, run):
     out = run("predict", "m.s2mam", "t.csv").stdout
     assert out.splitlines()[0] == "prediction,probability_0,probability_1"
     # With another mark of unlabelled rows, -1 is a class like the others.
-    result = run("fit", "t.csv", "-t", "y", "-o", "m.s2mam", "--unlabeled", "?")
-    assert "40 of 40 rows labelled, 3 classes" in result.stderr
+    told = json.loads(run("fit", "t.csv", "-t", "y", "--unlabeled", "?", "--json").stdout)
+    assert len(told["classes"]) == (3 if mark else 2)
 
 
 def test_json_is_one_object_and_nothing_else(folder, run, few):
@@ -96,7 +98,9 @@ def test_what_cannot_be_learned_from_is_left_out(folder, run, few):
 
 def test_the_settings_reach_the_estimator(folder, run, few):
     few.to_csv("t.csv", index=False)
-    result = run("fit", "t.csv", "-t", "y", "--paper", "--seed", 7, "--time-limit", 1)
+    result = run(
+        "fit", "t.csv", "-t", "y", "--drop", "colour", "--paper", "--seed", 7, "--time-limit", 1
+    )
     assert result.exit_code == 0, result.output
     model = s2mam.load("model.s2mam")
     assert model.literal is True
@@ -109,7 +113,10 @@ def test_the_settings_reach_the_estimator(folder, run, few):
     [
         (["t.csv", "-t", "z"], "t.csv has no column 'z'; it has size, colour, junk, y."),
         (["t.csv", "-t", "Y"], "did you mean 'y'?"),
-        (["t.csv", "-t", "y", "--task", "regression"], "'y' holds 'yes' ("),
+        (
+            ["t.csv", "-t", "y", "--task", "regression"],
+            "'y' holds 'no' (19 cells, first: row 1) where",
+        ),
         (["t.csv", "-t", "y", "--drop", "sise"], "--drop names 'sise', but there is no such"),
         (["t.csv", "-t", "y", "--drop", "size,colour,junk"], "no column left to learn 'y' from"),
         (["t.csv", "-t", "y", "--n-select", 9], "--n-select 9 is more than the 3 columns"),
@@ -169,3 +176,12 @@ def test_a_fit_that_is_not_finite_writes_nothing(folder, run, few, monkeypatch):
     assert result.exit_code == 1
     assert "not finite" in result.stderr
     assert not (folder / "model.s2mam").exists()
+
+
+def test_without_pandas_the_error_is_one_line(folder, run, few, monkeypatch):
+    few.to_csv("t.csv", index=False)
+    monkeypatch.setattr(reading, "find_spec", lambda name: None)
+    result = run("fit", "t.csv", "-t", "y")
+    assert result.stderr == (
+        "s2mam: error: Tables need pandas; install it with: pip install pandas.\n"
+    )

@@ -81,7 +81,8 @@ def read_target(series: Any, task: Task, marker: str | None, console: Console) -
         raise NoLabelsError(f"All labels of {y.name!r} are -1, which marks unlabelled rows.")
     counts = {_scalar(label): int(n) for label, n in known.value_counts().sort_index().items()}
     _tell_classes(y, counts, task, console)
-    return Target(y, True, len(known), counts)
+    # As objects: beside missing cells pandas would hand out whole numbers as 0.0 and 1.0.
+    return Target(y.astype(object).where(y.notna(), None), True, len(known), counts)
 
 
 def _without_marker(series: Any, marker: str | None) -> Any:
