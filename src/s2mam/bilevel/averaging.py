@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from threadpoolctl import ThreadpoolController
 
 from s2mam._typing import BoolArray, FloatArray, IntArray
 from s2mam.bilevel.combining import AveragedModel, combine
-from s2mam.bilevel.mask_member import StartMask
+from s2mam.bilevel.mask_member import MANY_LABELS, StartMask
 from s2mam.bilevel.members import MemberFit, MemberSettings, fit_members, search_masks
 from s2mam.bilevel.unit_runs import Store, UnitRunner
 from s2mam.bilevel.views import View
@@ -92,15 +93,19 @@ def average_members(
     folds = _folds(labeled, options.n_folds, seed)
     units = _units(labeled, folds)
     work = _Work(views, labeled, settings, options, seed)
-    runner = UnitRunner(2 * len(units), options.n_jobs, store, watch or Watch())
+    # With many labels a fold would find what all labels find, at a high price.
+    many = labeled.rows.size > MANY_LABELS
+    searching = units[:1] if many else units
+    total = len(searching) + len(units)
+    runner = UnitRunner(total, options.n_jobs, store, watch or Watch())
     runner.watch.begin(runner.total)
-    found = runner.run(_search, "search", [(work, unit) for unit in units])
+    found = runner.run(_search, "search", [(work, unit) for unit in searching])
     pool = [mask for state in found if state is not None for mask in _modes(state)]
     members = _members(work, units[0], pool, runner)
     fewer = replace(work, settings=_sized(settings, members))
     calls = [
         (fewer, unit, pool if settings.regression or state is None else _modes(state))
-        for unit, state in zip(units[1:], found[1:], strict=True)
+        for unit, state in zip_longest(units[1:], found[1:])
     ]
     fitted = runner.run(_fit, "fold", calls, dispensable=True)
     held_out = _held_out(units[1:], fitted, labeled)

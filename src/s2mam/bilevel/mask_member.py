@@ -19,7 +19,7 @@ from s2mam.masks.posterior_evidence import Hyper, MaskPosterior, MaskPrior
 from s2mam.masks.posterior_start import best_modes, climb, find_modes
 from s2mam.masks.relevance import relevance_path
 
-__all__ = ["MaskSettings", "StartMask", "find_masks", "sample_masks"]
+__all__ = ["MANY_LABELS", "MaskSettings", "StartMask", "find_masks", "sample_masks"]
 
 # Columns beyond this many are screened before masks are searched for.
 _MAX_SAMPLED = 400
@@ -27,6 +27,9 @@ _MAX_SAMPLED = 400
 _SCREEN_MOVES = 12
 # Noise and steps of the relevance weights that screen.
 _SCREEN_NOISE, _SCREEN_STEPS = 2.0, 2
+# With more labels than this the search is short: the posterior has one mode that is easily found,
+# and a step costs the cube of the labels.
+MANY_LABELS = 150
 # Most modes that are sampled around, the fewest jumps a run is worth, and those it forgets.
 _MODES, _SHORTEST, _BURN_IN = 3, 10, 4
 
@@ -87,6 +90,7 @@ def find_masks(atoms: LabeledAtoms, settings: MaskSettings, *, thorough: bool) -
     """
     kept = _screen(atoms, settings) if atoms.n_columns > _MAX_SAMPLED else None
     posterior, kept = _restricted(atoms, settings, kept)
+    thorough = thorough and atoms.target.shape[0] <= MANY_LABELS
     modes = find_modes(posterior, settings.weights[kept], thorough=thorough, size=settings.n_select)
     everywhere = np.concatenate([kept, kept + atoms.n_columns])
     return [StartMask(everywhere[mode.mask], mode.hyper) for mode in modes]
@@ -133,8 +137,10 @@ def sample_masks(
         mask = np.zeros(2 * kept.size, dtype=bool)
         mask[place[start.atoms % p] + kept.size * (start.atoms >= p)] = True
         distinct.setdefault(mask.tobytes(), (mask, start.hyper))
+    few = min(1.0, MANY_LABELS / atoms.target.shape[0])
+    steps = max(round(few * steps), min(steps, _SHORTEST))
     n_modes = int(np.clip(steps // _SHORTEST, 1, _MODES))
-    modes = best_modes(posterior, list(distinct.values()), n_modes=n_modes)
+    modes = best_modes(posterior, list(distinct.values()), n_modes=n_modes, polish=few == 1.0)
     average = average_masks(posterior, modes, steps=steps, burn_in=_BURN_IN, rng=rng)
     return average if kept.size == p else _spread(average, kept, p)
 

@@ -35,7 +35,7 @@ _GRAPH_NOISE, _GRAPH_STEPS = 2.0, 1
 _REFIT_RIDGE = 0.02
 # Masks and relevance are learned from at most so many labelled rows (their cost is cubic); the
 # graph members refit the function to all of them.
-_MAX_LABELED = 600
+_MAX_LABELED = 400
 # Contributions are compared in at most so many random directions of so many columns.
 _SKETCH, _SKETCH_COLUMNS = 128, 200
 

@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 
 __all__ = ["STUDIES", "bench"]
 
-#: Studies that take longer, with the commands that run them; the first four are in the repository.
+#: Studies that take longer, with the commands that run them; the scripts are in the repository.
 STUDIES = {
     "python benchmarks/few_labels/run.py": "few labels on real tables, with and without junk",
     "python benchmarks/unlabeled/run.py": "what unlabelled rows add, and where they hurt",
     "python benchmarks/selection/run.py": "which columns are found",
     "python benchmarks/lower_level/run.py": "time of the solver against others",
+    "python benchmarks/cost/run.py": "seconds and memory of a fit",
     "s2mam paper": "the tables and figures of the paper beside its claims",
     "s2mam experiments --help": "the paper's theorems by experiment",
 }

@@ -158,7 +158,10 @@ def _tell(
     probabilities = model.mask_probabilities_
     order = np.argsort(-probabilities, kind="stable")
     chosen = [(str(X.columns[j]), float(probabilities[j])) for j in order if model.support_[j]]
-    lines = ["Columns that matter, with their probability:"] if chosen else []
+    # Where no column is likely by itself, the model names those that count most in its average.
+    likely = bool(chosen) and chosen[0][1] > 0.5
+    heading = "Columns that matter" if likely else "No column is likely by itself; these count most"
+    lines = [f"{heading}, with their probability:"] if chosen else []
     lines += [f"  {probability:.2f}  {name}" for name, probability in chosen[:_MOST_SHOWN]]
     if len(chosen) > _MOST_SHOWN:
         lines.append(f"  and {len(chosen) - _MOST_SHOWN} more: s2mam info {output} --json")

@@ -10,6 +10,7 @@ from s2mam.inspection.lookup import ComponentTable, component_table, export_look
 from s2mam.inspection.lookup_predict import predict_from_lookup
 from s2mam.inspection.mask_path import MaskPathDisplay, MaskRecorder
 from s2mam.inspection.masks import MaskDisplay
+from s2mam.inspection.report import report
 from s2mam.inspection.selection import SelectionDisplay
 from s2mam.inspection.stability import SelectionStability, selection_stability
 from s2mam.inspection.surface import DecisionSurfaceDisplay
@@ -34,5 +35,6 @@ __all__ = [
     "component_table",
     "export_lookup",
     "predict_from_lookup",
+    "report",
     "selection_stability",
 ]

@@ -97,14 +97,15 @@ def component_bands(
 
     The model is refitted under random weights of the labelled rows (the Bayesian bootstrap:
     exponential weights, so that every row and every class stays in). Each refit learns its masks
-    again, so that a column that is in the model by luck gets a band that reaches zero. At every
-    value the band reaches as far to both sides of the curve as the given share of the refits does.
+    again, so that the band of a column widens where it is in some refits and not in others. At
+    every value the band reaches as far to both sides of the curve as the given share of refits.
 
-    Bands are pointwise, and say how the fit depends on which rows happened to be labelled. They
-    know nothing of what shrinkage or an additive model leaves out, so that with few labels and a
-    strong effect they cover the truth less often than the level says. Random weights make chance
-    look like evidence: of selection frequencies,
-    :func:`s2mam.inspection.selection_stability` is the stricter judge.
+    Bands are pointwise, and say how the fit depends on which rows happened to be labelled. They are
+    not confidence intervals: what shrinkage leaves out, and junk that resembles the target on these
+    very rows, is the same in every refit. With few labels they cover the true curve less often than
+    the level says, so read the level as a share of refits. Random weights make chance look like
+    evidence: of selection frequencies, :func:`s2mam.inspection.selection_stability` is the stricter
+    judge.
 
     Parameters
     ----------

@@ -43,10 +43,10 @@ def level_surface(grids: tuple[AnyArray, ...], values: FloatArray, level: float)
     Examples
     --------
     >>> import numpy as np
-    >>> axis = np.linspace(-1.0, 1.0, 9)
+    >>> axis = np.linspace(-1.0, 1.0, 17)
     >>> x, y, z = np.meshgrid(axis, axis, axis, indexing="ij")
     >>> triangles = level_surface((axis, axis, axis), x**2 + y**2 + z**2, 0.64)
-    >>> bool(np.allclose(np.linalg.norm(triangles, axis=2), 0.8, atol=0.02))
+    >>> bool(np.allclose(np.linalg.norm(triangles, axis=2), 0.8, atol=0.01))
     True
     """
     corners, heights = _tetrahedra(grids, values - level)

@@ -21,6 +21,8 @@ __all__ = ["Mode", "best_modes", "climb", "find_modes", "hyper_moves"]
 _NOISE, _OTHER_NOISE, _STEPS = 0.1, (0.02, 0.5), 60
 # Atoms that the forward selection takes, and where its amplitude and curve share start.
 _FORWARD, _MIDDLE = 16, (8, 2)
+# Most moves of a climb, and of one that only adapts a mask to slightly other labels.
+_MOVES, _FEW_MOVES = 60, 8
 # Gains below this are rounding.
 _GAIN = 1e-9
 
@@ -124,7 +126,11 @@ def _forward_states(posterior: MaskPosterior) -> list[tuple[BoolArray, Hyper]]:
 
 
 def best_modes(
-    posterior: MaskPosterior, candidates: Sequence[tuple[BoolArray, Hyper]], *, n_modes: int
+    posterior: MaskPosterior,
+    candidates: Sequence[tuple[BoolArray, Hyper]],
+    *,
+    n_modes: int,
+    polish: bool = True,
 ) -> list[Mode]:
     """Climb from the most probable of many candidates, by flips and swaps.
 
@@ -139,6 +145,8 @@ def best_modes(
         States to start from.
     n_modes : int
         Most modes to return, and most climbs.
+    polish : bool
+        Climb to the top; otherwise a few flips only.
 
     Returns
     -------
@@ -147,15 +155,20 @@ def best_modes(
     """
     values = [posterior.value(mask, hyper) for mask, hyper in candidates]
     order = np.argsort(-np.array(values), kind="stable")
-    return _climb_all(posterior, [candidates[i] for i in order[:n_modes]], swaps=True)
+    chosen = [candidates[i] for i in order[:n_modes]]
+    return _climb_all(posterior, chosen, swaps=polish, max_moves=_MOVES if polish else _FEW_MOVES)
 
 
 def _climb_all(
-    posterior: MaskPosterior, starts: Sequence[tuple[BoolArray, Hyper]], *, swaps: bool
+    posterior: MaskPosterior,
+    starts: Sequence[tuple[BoolArray, Hyper]],
+    *,
+    swaps: bool,
+    max_moves: int = _MOVES,
 ) -> list[Mode]:
     modes: dict[bytes, Mode] = {}
     for mask, hyper in starts:
-        mode = Mode(*climb(posterior, mask, hyper, swaps=swaps))
+        mode = Mode(*climb(posterior, mask, hyper, swaps=swaps, max_moves=max_moves))
         known = modes.get(mode.mask.tobytes())
         if known is None or mode.value > known.value:
             modes[mode.mask.tobytes()] = mode
@@ -167,7 +180,7 @@ def climb(
     mask: BoolArray,
     hyper: Hyper,
     *,
-    max_moves: int = 60,
+    max_moves: int = _MOVES,
     swaps: bool = True,
 ) -> tuple[BoolArray, Hyper, float]:
     """Take the best flip, or the best swap when no flip helps, until nothing helps.

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from s2mam._typing import BoolArray, FloatArray
+from s2mam._typing import BoolArray, FloatArray, IntArray
 from s2mam.inspection.report_parts.facts import TableFacts
 from s2mam.inspection.report_parts.markup import (
     Markup,
@@ -160,25 +160,36 @@ def _copies(facts: TableFacts, support: BoolArray) -> list[Notice]:
 
 
 def _twins(facts: TableFacts, support: BoolArray) -> list[Notice]:
-    """Columns left out that say nearly the same as one that was kept."""
+    """Columns that say nearly the same as one that was kept."""
     numeric = np.array([column.kind == "numeric" for column in facts.columns])
     kept, left = np.flatnonzero(support & numeric), np.flatnonzero(~support & numeric)
-    if not len(kept) or not len(left) or facts.n_rows < 3:
+    if not len(kept) or facts.n_rows < 3:
         return []
-    likeness = np.abs(_correlation(facts.values[:, kept], facts.values[:, left]))
-    pairs = [(k, left[j]) for i, k in enumerate(kept) for j in np.flatnonzero(likeness[i] > _SAME)]
-    if not pairs:
-        return []
-    shown = join(
-        [
-            join([names([facts.names[b]]), " (like ", names([facts.names[a]]), ")"])
-            for a, b in pairs[:5]
-        ],
-        ", ",
-    )
-    more = f" and {len(pairs) - 5} more" if len(pairs) > 5 else ""
-    text = join(["Not kept, but not proved useless: ", shown, more, "."])
-    return [Notice("Columns that say the same", text)]
+    found = []
+    outside = _like_pairs(facts, kept, left)
+    if outside:
+        text = join(["Not kept, but not proved useless: ", outside, "."])
+        found.append(Notice("Columns that say the same", text))
+    inside = _like_pairs(facts, kept, kept)
+    if inside:
+        text = join(["How the effect is shared is arbitrary: ", inside, "."])
+        found.append(Notice("Kept columns that say the same", text))
+    return found
+
+
+def _like_pairs(facts: TableFacts, a: IntArray, b: IntArray, most: int = 5) -> Markup | None:
+    """Pairs of columns that say nearly the same, in words."""
+    if not len(b):
+        return None
+    close = np.argwhere(np.abs(_correlation(facts.values[:, a], facts.values[:, b])) > _SAME)
+    pairs = [(a[i], b[j]) for i, j in close if not (a is b and i >= j)]
+    shown = [
+        join([names([facts.names[other]]), " (like ", names([facts.names[one]]), ")"])
+        for one, other in pairs[:most]
+    ]
+    if len(pairs) > most:
+        shown.append(Markup(f"{len(pairs) - most} more pairs"))
+    return join(shown, ", ") if shown else None
 
 
 def _correlation(a: FloatArray, b: FloatArray) -> FloatArray:

@@ -1,0 +1,96 @@
+"""Settings of the documentation site."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+# Pictures are drawn without a screen, and small solves are fastest with one BLAS thread.
+os.environ.setdefault("MPLBACKEND", "Agg")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+DOCS = Path(__file__).resolve().parent
+sys.path.insert(0, str(DOCS / "_ext"))
+
+from s2mam import __version__  # noqa: E402
+
+project = "s2mam"
+author = "The s2mam developers"
+project_copyright = "The s2mam developers"
+version = release = __version__
+
+extensions = [
+    "mathml",  # docs/_ext/mathml.py: formulas without scripts or network
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+    "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build", "_ext", "_templates", "generated/gallery/*.ipynb"]
+templates_path = ["_templates"]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+
+myst_enable_extensions = ["dollarmath", "deflist", "colon_fence"]
+myst_heading_anchors = 3
+
+autosummary_generate = True
+autodoc_typehints = "none"  # numpydoc sections say the types, in words
+autodoc_member_order = "bysource"
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+napoleon_use_ivar = True
+
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "generated/gallery",
+    "filename_pattern": r"\.py$",
+    "within_subsection_order": "FileNameSortKey",
+    "abort_on_example_error": True,
+    "write_computation_times": False,
+    "show_memory": False,
+    "show_signature": False,
+    "download_all_examples": False,
+    "plot_gallery": True,
+    "remove_config_comments": True,
+}
+# The gallery's own settings hold nothing that could not be cached, but Sphinx cannot know it.
+suppress_warnings = ["config.cache"]
+
+html_theme = "furo"
+html_title = f"s2mam {release}"
+html_static_path: list[str] = []
+html_theme_options = {"navigation_with_keys": True}
+html_copy_source = False
+html_math_renderer = "mathml"
+
+# Docstrings inherited from scikit-learn point to labels of its own site.
+_FOREIGN = re.compile(r":ref:`([^`<]+?)\s*<[^`>]+>`")
+# A learned attribute named in a field without quotes is not a link.
+_QUOTED = re.compile(r"(``.*?``|`.*?`)")
+_LEARNED = re.compile(r"\b([A-Za-z]\w*)_(?!\w)")
+
+
+def _tidy_field(line: str) -> str:
+    parts = _QUOTED.split(line)
+    parts[::2] = [_LEARNED.sub(r"\1\\_", part) for part in parts[::2]]
+    return "".join(parts)
+
+
+def _tidy(app: Any, what: str, name: str, found: Any, options: Any, lines: list[str]) -> None:
+    text = _FOREIGN.sub(r"\1", "\n".join(lines))
+    lines[:] = [_tidy_field(line) if line.startswith(":") else line for line in text.split("\n")]
+
+
+def setup(app: Any) -> None:
+    """Connect what the extensions do not bring."""
+    app.connect("autodoc-process-docstring", _tidy)

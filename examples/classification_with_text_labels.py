@@ -1,0 +1,31 @@
+"""
+Classification with names and None
+==================================
+
+Classes may be text, and ``None`` marks a row whose class is not known. Nothing has to be encoded.
+"""
+
+import numpy as np
+from sklearn.datasets import load_wine
+
+from s2mam import S2MAMClassifier
+from s2mam.datasets import hide_labels
+
+wine = load_wine(as_frame=True)
+names = np.array(["Barolo", "Grignolino", "Barbera"], dtype=object)  # the three cultivars
+cultivar = names[wine.target]
+y = hide_labels(cultivar, per_class=5, random_state=0)
+print("the first labels:", list(y[:20]))
+
+# %%
+# Fit on all rows, labelled or not; score on those that had no label.
+model = S2MAMClassifier(random_state=0).fit(wine.data, y)
+hidden = np.array([label is None for label in y])
+print("classes:", list(model.classes_))
+print(f"accuracy on rows without a label: {model.score(wine.data[hidden], cultivar[hidden]):.2f}")
+
+# %%
+# Probabilities come in the order of ``classes_``.
+for row, shares in zip((0, 70, 150), model.predict_proba(wine.data.iloc[[0, 70, 150]]), strict=True):
+    told = ", ".join(f"{name} {share:.2f}" for name, share in zip(model.classes_, shares, strict=True))
+    print(f"row {row} ({cultivar[row]}): {told}")

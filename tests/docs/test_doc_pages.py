@@ -1,0 +1,58 @@
+"""Every piece of code on every page runs, and prints what the page says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from page_blocks import DOCS, blocks, commands, pages, run_python
+from typer.testing import CliRunner
+
+from s2mam.cli import app
+
+WITH_PYTHON = [p for p in pages() if any(b.language in ("python", "pycon") for b in blocks(p))]
+COMMAND_LINE = DOCS / "guide" / "command_line.md"
+
+
+def _name(page: Path) -> str:
+    return str(page.relative_to(DOCS))
+
+
+@pytest.mark.parametrize("page", WITH_PYTHON, ids=_name)
+def test_python_of_the_page_runs(page: Path, empty_folder: Path):
+    assert "".join(run_python(page)) == ""
+
+
+def test_a_wrong_output_would_be_seen(tmp_path: Path):
+    page = tmp_path / "page.md"
+    page.write_text("Text\n\n```pycon\n>>> 1 + 1\n3\n\n```\n")
+    assert "Got:\n    2" in "".join(run_python(page))
+
+
+def test_an_error_would_be_seen(tmp_path: Path):
+    page = tmp_path / "page.md"
+    page.write_text("```python\nx = 1\n```\n\n```python\nx.missing\n```\n")
+    with pytest.raises(AttributeError, match="missing"):
+        run_python(page)
+
+
+def test_commands_of_the_page_run(empty_folder: Path):
+    """The page makes its tables first; then every command has to end well."""
+    run_python(COMMAND_LINE)
+    found = commands(COMMAND_LINE)
+    assert {words[0] for words in found} >= {"fit", "predict", "info", "report"}
+    for words in found:
+        result = CliRunner().invoke(app, words)
+        assert result.exit_code == 0, (words, result.output)
+
+
+@pytest.mark.parametrize("page", [p for p in pages() if p != COMMAND_LINE], ids=_name)
+def test_commands_elsewhere_exist(page: Path):
+    """Studies take hours, so that elsewhere only names and options are checked."""
+    known = {command.name or command.callback.__name__ for command in app.registered_commands}
+    known |= {group.name for group in app.registered_groups} | {"--version", "--help"}
+    for words in commands(page):
+        assert words[0] in known, words
+        help_text = CliRunner().invoke(app, [words[0], "--help"]).output
+        options = [word.split("=")[0] for word in words[1:] if word.startswith("--")]
+        assert [option for option in options if option not in help_text] == []

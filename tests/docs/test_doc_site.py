@@ -1,0 +1,96 @@
+"""The site is whole: links lead somewhere, all pages and all public names are in it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from page_blocks import DOCS, ROOT, pages
+
+import s2mam
+import s2mam.inspection
+from s2mam.baselines import all_baselines
+
+MARKDOWN = [page for page in pages() if page.suffix == ".md"]
+# Made by the build.
+GENERATED = "generated/"
+
+
+def _name(page: Path) -> str:
+    return str(page.relative_to(DOCS))
+
+
+def _targets(page: Path) -> list[str]:
+    """What a page links to, includes or lists, as paths below docs/."""
+    text = re.sub(r"^```(?:python|pycon|sh|text)\n.*?^```$", "", page.read_text(), flags=re.M | re.S)
+    links = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text)
+    links = [link for link in links if "://" not in link and not link.startswith("mailto:")]
+    included = re.findall(r"```\{include\} (\S+)", text)
+    documents = re.findall(r"\{doc\}`(?:[^`<]*<)?([^`<>]+)>?`", text)
+    listed = [
+        line.strip()
+        for tree in re.findall(r"```\{toctree\}\n(.*?)^```$", text, flags=re.M | re.S)
+        for line in tree.splitlines()
+        if line.strip() and not line.startswith(":")
+    ]
+    return links + included + documents + listed
+
+
+def _exists(page: Path, target: str) -> bool:
+    base = DOCS if target.startswith("/") else page.parent
+    path = (base / target.lstrip("/")).resolve()
+    if path.is_relative_to(DOCS / GENERATED):
+        return True
+    return any(Path(f"{path}{end}").is_file() for end in ("", ".md", ".rst"))
+
+
+@pytest.mark.parametrize("page", MARKDOWN, ids=_name)
+def test_links_lead_somewhere(page: Path):
+    assert [target for target in _targets(page) if not _exists(page, target)] == []
+
+
+def test_every_page_can_be_reached():
+    reached: set[Path] = set()
+    waiting = [DOCS / "index.md"]
+    while waiting:
+        page = waiting.pop()
+        if page in reached:
+            continue
+        reached.add(page)
+        if page.suffix != ".md":
+            continue
+        for target in _targets(page):
+            path = (page.parent / target).resolve()
+            waiting += [
+                other for end in ("", ".md", ".rst") if (other := Path(f"{path}{end}")).is_file()
+                and other.suffix in (".md", ".rst") and other.is_relative_to(DOCS)
+            ]  # fmt: skip
+    assert [page for page in pages() if page not in reached] == []
+
+
+def test_the_reference_lists_all_public_names():
+    text = (DOCS / "reference.rst").read_text(encoding="utf-8")
+    listed = {line.strip().split(".")[-1] for line in text.splitlines() if line.startswith("   ")}
+    modules = (s2mam.inspection, s2mam.datasets, s2mam.model_selection, s2mam.exceptions)
+    wanted = {name for module in modules for name in module.__all__}
+    wanted |= set(s2mam.__all__) - {"__version__", "datasets", "exceptions", "model_selection"}
+    wanted |= {cls.__name__ for cls in all_baselines().values()}
+    assert wanted - listed - {"PAPER"} == set()
+    assert ".. py:data:: PAPER" in text
+
+
+def test_the_guide_names_all_systems():
+    text = (DOCS / "guide" / "baselines.md").read_text(encoding="utf-8")
+    names = {cls.paper_name for cls in all_baselines().values()}
+    assert {name for name in names if f"| {name} |" not in text} == set()
+
+
+@pytest.mark.slow
+def test_the_site_builds_without_warnings(tmp_path: Path):
+    pytest.importorskip("sphinx_gallery")
+    command = [sys.executable, "-m", "sphinx", "-W", "-q", "-b", "html", "docs", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
