@@ -26,6 +26,7 @@ print(f"accuracy on rows without a label: {model.score(wine.data[hidden], cultiv
 
 # %%
 # Probabilities come in the order of ``classes_``.
-for row, shares in zip((0, 70, 150), model.predict_proba(wine.data.iloc[[0, 70, 150]]), strict=True):
-    told = ", ".join(f"{name} {share:.2f}" for name, share in zip(model.classes_, shares, strict=True))
-    print(f"row {row} ({cultivar[row]}): {told}")
+for row in (0, 70, 150):
+    shares = model.predict_proba(wine.data.iloc[[row]])[0]
+    told = [f"{name} {share:.2f}" for name, share in zip(model.classes_, shares, strict=True)]
+    print(f"row {row} ({cultivar[row]}):", ", ".join(told))

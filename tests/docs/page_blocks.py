@@ -5,6 +5,8 @@ from __future__ import annotations
 import doctest
 import re
 import shlex
+import sys
+import types
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,18 +43,24 @@ def blocks(page: Path) -> list[Block]:
 
 def run_python(page: Path) -> list[str]:
     """Run the Python of a page from top to bottom; return what does not come out as printed."""
-    names: dict[str, object] = {"__name__": page.stem}
+    # A module of its own, so that what a page defines can be pickled.
+    module = types.ModuleType(f"page_{page.stem}")
+    names = vars(module)
     complaints: list[str] = []
     parser, runner = doctest.DocTestParser(), doctest.DocTestRunner(optionflags=FLAGS)
-    for block in blocks(page):
-        if block.language == "python":
-            # Blank lines put the traceback of an error on the right line of the page.
-            exec(compile("\n" * block.line + block.text, str(page), "exec"), names)
-        elif block.language == "pycon":
-            test = parser.get_doctest(block.text, names, page.name, str(page), block.line)
-            assert test.examples, f"{page.name}:{block.line}: nothing to run"
-            test.globs = names
-            runner.run(test, out=complaints.append, clear_globs=False)
+    sys.modules[module.__name__] = module
+    try:
+        for block in blocks(page):
+            if block.language == "python":
+                # Blank lines put the traceback of an error on the right line of the page.
+                exec(compile("\n" * block.line + block.text, str(page), "exec"), names)
+            elif block.language == "pycon":
+                test = parser.get_doctest(block.text, names, page.name, str(page), block.line)
+                assert test.examples, f"{page.name}:{block.line}: nothing to run"
+                test.globs = names
+                runner.run(test, out=complaints.append, clear_globs=False)
+    finally:
+        del sys.modules[module.__name__]
     return complaints
 
 
