@@ -7,7 +7,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
 
-.PHONY: demo test lint types test-slow clean
+.PHONY: demo test lint types test-slow docs clean
 
 demo: $(VENV)/.demo
 	$(BIN)/s2mam demo
@@ -17,6 +17,9 @@ test: $(VENV)/.test lint types
 
 test-slow: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 -m slow
+
+docs: $(VENV)/.docs
+	$(BIN)/sphinx-build -W -b html docs docs/_build/html
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
@@ -35,6 +38,10 @@ $(VENV)/.demo: pyproject.toml | $(BIN)/python
 $(VENV)/.test: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet -e '.[test]'
 	@touch $@ $(VENV)/.demo
+
+$(VENV)/.docs: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet -e '.[docs]'
+	@touch $@
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache

@@ -26,7 +26,7 @@ NAMES = [
     "</script><img src=x onerror='window.hacked=1'>",
     "a \"quoted\" 'name' & more\n$title",
     "long " * 80,
-    "مرحبا \u202e температура \ud800",
+    "مرحبا \u202e температура \ufffe",
 ]
 VOID = {"meta", "link", "img"}
 

@@ -72,3 +72,10 @@ def test_colors_have_enough_contrast(scheme):
         assert contrast(text, "card") >= 4.5
     for k in range(7):
         assert contrast(f"c{k}", "paper") >= 3.0
+
+
+def test_half_a_character_does_not_stop_the_page():
+    """numpy tables can hold names that no file can; pandas refuses them by itself."""
+    text = render("a\ud800b")
+    assert text == "a\ufffdb"
+    text.encode("utf-8")
