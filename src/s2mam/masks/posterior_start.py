@@ -74,13 +74,14 @@ def find_modes(
     """
     p, rows = posterior.atoms.n_columns, posterior.atoms.target.shape[0]
     size = int(np.clip(rows // 6, 1, 8)) if size is None else min(size, p)
-    starts = [_relevant_columns(_relevance(posterior, prior_weights, _NOISE), size)]
+    relevance = _relevance(posterior, prior_weights, _NOISE)
+    starts = [_relevant_columns(relevance, size)]
     if thorough:
         starts.extend(
             _relevant_columns(_relevance(posterior, prior_weights, noise), size)
             for noise in _OTHER_NOISE
         )
-        order = np.argsort(-_relevance(posterior, prior_weights, _NOISE), kind="stable")
+        order = np.argsort(-relevance, kind="stable")
         starts.extend([order[:size], order[: 2 * size]])
     states = []
     for atoms in starts:
