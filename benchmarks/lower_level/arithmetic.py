@@ -3,6 +3,7 @@
 What remains of a solve after these is bookkeeping: copies, losses, checks, the interpreter. The
 same operands are used every time, so the calls find them in the cache, and a few small products are
 not recorded: the time says about what the same iterations cost on numpy without anything else.
+Recorded is the iteration for plain problems, which all problems of the benchmark are.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import blas, lapack
 
 Call = Callable[[], Any]
 
@@ -23,83 +24,96 @@ class Recorder:
 
     def __init__(self) -> None:
         self.calls: list[Call] = []
+        # operands of a size are shared, as a solve uses the same columns again and again
+        self._ones: dict[Any, np.ndarray] = {}
+
+    def ones(self, *shape: int, kind: Any = np.float64) -> np.ndarray:
+        return self._ones.setdefault((shape, kind), np.ones(shape, dtype=kind))
 
     def around(self, function: Callable[..., Any], note: Callable[..., None]) -> Callable[..., Any]:
-        """``function``, noting what it is about to compute."""
+        """``function``, noting what it has computed."""
 
         def wrapped(*arguments: Any, **options: Any) -> Any:
-            note(*arguments)
-            return function(*arguments, **options)
+            result = function(*arguments, **options)
+            note(result, *arguments)
+            return result
 
         return wrapped
 
     def add(self, call: Call) -> None:
         self.calls.append(call)
 
-    def gram(self, matrix: np.ndarray) -> None:
-        self.add(lambda: matrix.T @ matrix)
+    def factor(self, factor: Any, *_: Any) -> None:
+        """Products of the columns or of the rows, and their Cholesky factor."""
+        kept = factor._kept
+        if not len(kept):
+            return
+        matrix = kept.T @ kept if factor.by_rows else kept @ kept.T
+        matrix[np.diag_indices(len(matrix))] *= 1.01
+        potrf = lapack.spotrf if factor.single else lapack.dpotrf
+        if factor.by_rows:
+            self.add(lambda: kept.T @ kept)
+        else:
+            self.add(lambda: kept @ kept.T)
+        self.add(lambda: potrf(matrix.T, lower=1, clean=0))
 
-    def factor(self, _: Any, matrix: np.ndarray) -> None:
-        if len(matrix):
-            kept = matrix.copy().T
-            potrf = lapack.spotrf if matrix.dtype == np.float32 else lapack.dpotrf
-            self.add(lambda: potrf(kept, lower=1, clean=0))
-
-    def triangular(self, factor: Any, right: np.ndarray) -> None:
-        if factor._root is None and right.size:
-            self.add(lambda: factor._triangular(factor._factor, right, lower=1))
-
-    def positive(self, matrix: np.ndarray, right: np.ndarray) -> None:
-        if len(right):
-            self.add(lambda: lapack.dposv(matrix.T, right, lower=1))
-
-    def products(self, system: Any, _: np.ndarray) -> None:
-        """Decision values of some coefficients, and their products with the columns."""
-        rows = system.block.rows
-        coef, values = np.ones(len(rows)), np.ones(rows.shape[1])
+    def correction(self, lifted: np.ndarray, factor: Any, _: Any) -> None:
+        """Solve with the factor, and the decision values of the step."""
+        kept, triangle = factor._kept, factor._factor
+        if factor.by_rows:
+            step, values = kept[:, 0].copy(), kept[0].copy()
+            self.add(lambda: step @ kept)
+            self.add(lambda: factor._solve(triangle, values, lower=1))
+            self.add(lambda: kept @ values)
+        else:
+            right = np.ones(len(triangle))
+            self.add(lambda: factor._solve(triangle, right, lower=1))
+        rows, coef = self.ones(lifted.size, kept.shape[1]), self.ones(lifted.size)
         self.add(lambda: coef @ rows)
+
+    def pulls(self, _: Any, __: Any, rows: np.ndarray) -> None:
+        values = np.ones(rows.shape[1])
         self.add(lambda: rows @ values)
 
-    def gradient(self, prepared: Any, *_: Any) -> None:
-        features, values = prepared.features, np.ones(len(prepared.weights))
-        self.add(lambda: features.T @ values)
+    def moves(self, _: Any, __: Any, block: Any, ___: Any) -> None:
+        count, width = len(block.groups), block.width
+        parts = self.ones(count, width, block.rows.shape[1], kind=np.float32)
+        weights = self.ones(count, 1, width, kind=np.float32)
+        self.add(lambda: np.matmul(weights, parts))
 
-    def response(self, system: Any, groups: np.ndarray, _: np.ndarray) -> None:
-        """Moves of the groups, and the two products with them."""
-        prepared = system.prepared
-        block = prepared.working.include(groups)
-        width = prepared.layout.width
-        parts = block.rows[prepared.free.shape[1] :].reshape(len(block.groups), width, -1)
-        pulls = np.ones((len(parts), 1, width))
-        moved = np.ones((len(groups), parts.shape[2]))
-        kept = getattr(system, "_kept", None)
-        self.add(lambda: np.matmul(pulls, parts))
-        self.add(lambda: moved @ moved.T)
-        if kept is not None:
-            half = np.ones((len(kept), len(groups)), dtype=kept.dtype)
-            single = moved.astype(kept.dtype)
-            self.add(lambda: single @ kept.T)
-            self.add(lambda: half.T @ half)
+    def response(self, _: Any, factor: Any, moved: np.ndarray) -> None:
+        moved, kept, triangle = moved.copy(), factor._kept, factor._factor
+        trsm = blas.strsm if factor.single else blas.dtrsm
+        if factor.by_rows:
+            columns = np.asfortranarray(moved)
+            self.add(lambda: trsm(1.0, triangle, columns, 1, 1, 1))
+            self.add(lambda: columns @ columns.T)
+        else:
+            coupling = moved @ kept.T
+            self.add(lambda: moved @ moved.T)
+            self.add(lambda: moved @ kept.T)
+            self.add(lambda: factor._triangular(triangle, coupling.T, lower=1))
+            self.add(lambda: coupling @ coupling.T)
+
+    def positive(self, _: Any, matrix: np.ndarray, right: np.ndarray) -> None:
+        if len(right):
+            self.add(lambda: lapack.dposv(matrix.T, right, lower=1))
 
 
 def record(solve: Callable[[], Any]) -> tuple[Any, list[Call]]:
     """Result of ``solve`` and the linear algebra it took."""
-    from s2mam.solvers import ridge, ridge_rows, scale_iteration, scales
-    from s2mam.solvers.linear import Definite
+    from s2mam.solvers import plain_iteration, scales
+    from s2mam.solvers.plain_factor import PlainFactor
+    from s2mam.solvers.plain_point import PlainPoint
 
     recorder = Recorder()
     targets: list[tuple[Any, str, Callable[..., None]]] = [
-        (ridge, "gram", recorder.gram),
-        (ridge_rows, "gram", recorder.gram),
-        (Definite, "__init__", recorder.factor),
-        (Definite, "half", recorder.triangular),
-        (Definite, "back", recorder.triangular),
+        (plain_iteration, "make_factor", recorder.factor),
+        (plain_iteration, "moves", recorder.moves),
+        (PlainFactor, "correct", recorder.correction),
+        (PlainFactor, "response", recorder.response),
+        (PlainPoint, "pulls_of", recorder.pulls),
         (scales, "solve_definite", recorder.positive),
-        (ridge.ColumnSystem, "_apply", recorder.products),
-        (ridge_rows.RowSystem, "_apply", recorder.products),
-        (ridge.ColumnSystem, "response", recorder.response),
-        (ridge_rows.RowSystem, "response", recorder.response),
-        (scale_iteration, "certify", recorder.gradient),
     ]
     with ExitStack() as stack:
         for owner, name, note in targets:

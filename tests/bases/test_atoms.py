@@ -100,3 +100,16 @@ def test_one_labelled_design_without_features():
     atoms = split_atoms(build_design(Z, ("constant", "constant"), linear=0.3), Z)
     assert not atoms.straight.any()
     assert atoms.curved.shape == (2, 4, 5)
+
+
+def test_whole_blocks_keep_the_line_in_the_one_part_they_have():
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(60, 2))
+    design = build_design(Z, ("numeric", "numeric"), linear=0.3)
+    atoms = split_atoms(design, Z, rank=6, whole=True)
+    assert not atoms.straight.any()
+    features = atoms.curved[0] - atoms.curved[0].mean(axis=0)
+    line = Z[:, 0] - Z[:, 0].mean()
+    left = line - features @ np.linalg.lstsq(features, line, rcond=None)[0]
+    assert np.square(left).sum() < 0.01 * np.square(line).sum()
+    np.testing.assert_allclose(np.square(atoms.curved[0]).sum(axis=1).mean(), 1.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from s2mam.bilevel.mask_member import MaskSettings
+from s2mam.bilevel.mask_member import MaskSettings, StartMask, _translate
 from s2mam.bilevel.members import MemberSettings, fit_members, search_masks
 from s2mam.bilevel.views import CLIP, build_view, clip_numeric
 from s2mam.graphs import build_graph
@@ -159,3 +159,15 @@ def test_clipping_leaves_codes_and_missing_values_alone():
     np.testing.assert_array_equal(clipped[:, 0], [CLIP, -CLIP, np.nan, 0.5])
     np.testing.assert_array_equal(clipped[:, 1], Z[:, 1])
     assert Z[0, 0] == 9.0
+
+
+def test_starts_are_translated_between_views_with_and_without_parts():
+    p, kept = 4, np.array([0, 2, 3])
+    split = np.array([True, True, True, True, True, False])  # the last column is a plain line
+    whole = np.array([False, False, False, True, True, True])
+    parts = StartMask(np.array([0, 6]), (8, 2))  # line of 0, curve of 2
+    assert _translate(parts, p, split, kept).tolist() == [True, False, False, False, True, False]
+    assert _translate(parts, p, whole, kept).tolist() == [False, False, False, True, True, False]
+    blocks = StartMask(np.array([4, 7]), (8, 2), whole=True)  # columns 0 and 3 in one piece
+    assert _translate(blocks, p, split, kept).tolist() == [True, False, True, True, False, False]
+    assert _translate(blocks, p, whole, kept).tolist() == [False, False, False, True, False, True]

@@ -63,7 +63,7 @@ class Atoms:
         return coef
 
 
-def split_atoms(design: Design, Z: FloatArray, *, rank: int = 5) -> Atoms:
+def split_atoms(design: Design, Z: FloatArray, *, rank: int = 5, whole: bool = False) -> Atoms:
     """Split the blocks of a centred design.
 
     Parameters
@@ -74,6 +74,8 @@ def split_atoms(design: Design, Z: FloatArray, *, rank: int = 5) -> Atoms:
         The prepared table.
     rank : int
         Most curved features per column.
+    whole : bool
+        Keep each block in one piece: all of it is the curved part, there is no straight one.
 
     Returns
     -------
@@ -96,7 +98,7 @@ def split_atoms(design: Design, Z: FloatArray, *, rank: int = 5) -> Atoms:
     for j in range(p):
         block = design.block(j)
         if block.stop > block.start:
-            line = Z[:, j] if design.kinds[j] == "numeric" else None
+            line = Z[:, j] if design.kinds[j] == "numeric" and not whole else None
             straight_map[block], curved_map[block] = _split_block(
                 design.features[:, block], design.spectra[block], line, rank
             )

@@ -164,7 +164,7 @@ def _search(work: _Work, unit: _Unit) -> dict[str, Any]:
             thorough=unit.number == 0,
             rng=np.random.default_rng([work.seed, 1, unit.number]),
         )
-    return {"masks": [{"atoms": mask.atoms, "hyper": list(mask.hyper)} for mask in masks]}
+    return {"masks": [vars(mask) | {"hyper": list(mask.hyper)} for mask in masks]}
 
 
 def _members(
@@ -209,7 +209,7 @@ def _modes(state: dict[str, Any]) -> list[StartMask]:
     that this does not flatter it, but classes do not, so there every fold starts from its own.
     """
     return [
-        StartMask(np.asarray(mask["atoms"], dtype=np.intp), (mask["hyper"][0], mask["hyper"][1]))
+        StartMask(np.asarray(mask["atoms"], dtype=np.intp), tuple(mask["hyper"]), mask["whole"])
         for mask in state["masks"]
     ]
 

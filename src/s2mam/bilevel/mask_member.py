@@ -66,10 +66,13 @@ class StartMask:
         Atoms that are on: column j is straight as j and curved as p + j.
     hyper : pair of int
         Amplitude and curve share.
+    whole : bool
+        Found where columns have no parts: a column that is on is on in one piece.
     """
 
     atoms: IntArray
     hyper: Hyper
+    whole: bool = False
 
 
 def find_masks(atoms: LabeledAtoms, settings: MaskSettings, *, thorough: bool) -> list[StartMask]:
@@ -93,7 +96,8 @@ def find_masks(atoms: LabeledAtoms, settings: MaskSettings, *, thorough: bool) -
     thorough = thorough and atoms.target.shape[0] <= MANY_LABELS
     modes = find_modes(posterior, settings.weights[kept], thorough=thorough, size=settings.n_select)
     everywhere = np.concatenate([kept, kept + atoms.n_columns])
-    return [StartMask(everywhere[mode.mask], mode.hyper) for mode in modes]
+    whole = not atoms.usable[: atoms.n_columns].any()
+    return [StartMask(everywhere[mode.mask], mode.hyper, whole) for mode in modes]
 
 
 def sample_masks(
@@ -130,12 +134,10 @@ def sample_masks(
         used = np.concatenate([start.atoms for start in pool]) % p
         kept = np.union1d(_screen(atoms, settings), used)
     posterior, kept = _restricted(atoms, settings, kept)
-    place = np.zeros(p, dtype=np.intp)
-    place[kept] = np.arange(kept.size)
+    usable = posterior.atoms.usable
     distinct: dict[bytes, tuple[BoolArray, Hyper]] = {}
     for start in pool:
-        mask = np.zeros(2 * kept.size, dtype=bool)
-        mask[place[start.atoms % p] + kept.size * (start.atoms >= p)] = True
+        mask = _translate(start, p, usable, kept)
         distinct.setdefault(mask.tobytes(), (mask, start.hyper))
     few = min(1.0, MANY_LABELS / atoms.target.shape[0])
     steps = max(round(few * steps), min(steps, _SHORTEST))
@@ -143,6 +145,18 @@ def sample_masks(
     modes = best_modes(posterior, list(distinct.values()), n_modes=n_modes, polish=few == 1.0)
     average = average_masks(posterior, modes, steps=steps, burn_in=_BURN_IN, rng=rng)
     return average if kept.size == p else _spread(average, kept, p)
+
+
+def _translate(start: StartMask, p: int, usable: BoolArray, kept: IntArray) -> BoolArray:
+    """A start as a mask over the kept columns of a view that may split columns or may not."""
+    everywhere = np.zeros(2 * p, dtype=bool)
+    everywhere[start.atoms] = True
+    straight, curved = everywhere[kept], everywhere[p + kept]
+    can_straight, can_curved = np.split(usable, 2)
+    if start.whole:
+        straight = straight | curved
+    curved = curved | (straight & ~can_straight)
+    return np.concatenate([straight & can_straight, curved & can_curved])
 
 
 def _restricted(

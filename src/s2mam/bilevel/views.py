@@ -16,6 +16,8 @@ __all__ = ["View", "build_view"]
 
 # Values further out than this many spreads are as far as matters; it keeps lines robust.
 CLIP = 4.0
+# Most features of a curved part, and of a block that is not split.
+_CURVED_RANK, _WHOLE_RANK = 5, 6
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,12 @@ class View:
 
 
 def build_view(
-    Z: FloatArray, kinds: Sequence[str], *, kernel: str = "gaussian", length: float = 1.0
+    Z: FloatArray,
+    kinds: Sequence[str],
+    *,
+    kernel: str = "gaussian",
+    length: float = 1.0,
+    whole: bool = False,
 ) -> View:
     """Build the design and the atoms of a scaled table.
 
@@ -50,6 +57,8 @@ def build_view(
         Kind of each column.
     kernel, length
         Of the numeric columns.
+    whole : bool
+        Columns enter a mask in one piece, not by their straight and curved parts.
 
     Returns
     -------
@@ -59,7 +68,8 @@ def build_view(
     design = build_design(
         table, kinds, kernel=kernel, length=length, linear=0.3, tolerance=1e-4, max_rank=24
     )
-    return View(table, design, split_atoms(design, table))
+    rank = _WHOLE_RANK if whole else _CURVED_RANK
+    return View(table, design, split_atoms(design, table, rank=rank, whole=whole))
 
 
 def clip_numeric(Z: FloatArray, kinds: Sequence[str]) -> FloatArray:

@@ -31,7 +31,7 @@ __all__ = ["AverageSettings", "fit_average"]
 
 # Kernel length in spreads of a column: a class says less about a curve than a number does, so the
 # curves of classes are smoother.
-_LENGTHS = {"numbers": 1.0, "classes": 2.0}
+_LENGTHS = {"numbers": 1.5, "classes": 2.0}
 # Where no column is likely by itself, those with at least this share of the largest contribution
 # are named.
 _MAIN_SHARE = 0.5
@@ -83,7 +83,12 @@ def fit_average(rows: TrainingRows, settings: AverageSettings) -> Fitted:
     Fitted
     """
     length = _LENGTHS["numbers" if rows.classes is None else "classes"]
-    views = [build_view(table, rows.kinds, length=length) for table in rows.tables]
+    # On the second scale columns enter masks in one piece: where the parts of a column mislead the
+    # search or the average, the whole often does not.
+    views = [
+        build_view(table, rows.kinds, length=length, whole=index > 0)
+        for index, table in enumerate(rows.tables)
+    ]
     p = len(rows.kinds)
     rng = np.random.default_rng([settings.seed, 3])
     dependence = column_dependence(views[0].table, rng)

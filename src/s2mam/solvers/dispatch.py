@@ -9,7 +9,7 @@ from s2mam.exceptions import ConvergenceWarning, InvalidInputError
 from s2mam.intake.notices import warn_user
 from s2mam.solvers.admm import solve_admm
 from s2mam.solvers.problem import GroupProblem
-from s2mam.solvers.result import SolveResult
+from s2mam.solvers.result import SolveResult, merge_results
 from s2mam.solvers.scale_newton import solve_scale_newton
 
 __all__ = ["METHODS", "solve"]
@@ -30,22 +30,9 @@ def _solve_auto(
     if first.stop_reason == "gap" or (first.stop_reason == "max_iter" and max_iter is not None):
         return first
     second = solve_admm(problem, start=first, tol=tol, max_iter=_RESCUE_SWEEPS)
-    return _merge(first, second, tol)
-
-
-def _merge(first: SolveResult, second: SolveResult, tol: float) -> SolveResult:
-    """The better point, measured against the better of two lower bounds of the same minimum."""
-    best = min(first, second, key=lambda result: result.objective)
-    bound = max(first.objective - first.gap, second.objective - second.gap)
-    gap = max(0.0, best.objective - bound)
-    trace = [*first.trace, *(min(value, first.objective) for value in second.trace)]
-    return replace(
-        best,
-        gap=gap,
-        n_iter=first.n_iter + second.n_iter,
-        stop_reason="gap" if gap <= tol * abs(best.objective) else first.stop_reason,
-        trace=trace,
-    )
+    merged = merge_results(first, second, tol)
+    # which of the two gave up matters to nobody but the first says why
+    return merged if merged.stop_reason == "gap" else replace(merged, stop_reason=first.stop_reason)
 
 
 # "bcd" is the name under which settings of other block solvers ask for the default one.

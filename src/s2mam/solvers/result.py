@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from s2mam._typing import FloatArray
 
-__all__ = ["SolveResult"]
+__all__ = ["SolveResult", "merge_results"]
 
 
 @dataclass(frozen=True)
@@ -40,3 +40,28 @@ class SolveResult:
     n_iter: int
     stop_reason: str
     trace: list[float]
+
+
+def merge_results(first: SolveResult, second: SolveResult, tol: float) -> SolveResult:
+    """Result of a solver that went on from another: the better point, the better lower bound.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from s2mam.solvers.result import SolveResult, merge_results
+    >>> first = SolveResult(np.zeros(1), 0.0, 2.0, 0.5, 3, "stalled", [2.0])
+    >>> second = SolveResult(np.ones(1), 0.0, 1.6, 0.9, 4, "max_iter", [1.6])
+    >>> merged = merge_results(first, second, 0.1)
+    >>> round(merged.gap, 6), merged.n_iter, merged.stop_reason, merged.trace
+    (0.1, 7, 'gap', [2.0, 1.6])
+    """
+    best = min(first, second, key=lambda result: result.objective)
+    bound = max(first.objective - first.gap, second.objective - second.gap)
+    gap = max(0.0, best.objective - bound)
+    return replace(
+        best,
+        gap=gap,
+        n_iter=first.n_iter + second.n_iter,
+        stop_reason="gap" if gap <= tol * abs(best.objective) else second.stop_reason,
+        trace=[*first.trace, *(min(value, first.objective) for value in second.trace)],
+    )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from s2mam._typing import BoolArray, FloatArray
+from s2mam._typing import FloatArray
 from s2mam.solvers.bend import Bend
+from s2mam.solvers.continuation import entering, first_factor, next_factor
 from s2mam.solvers.gap import Certificate, certify
 from s2mam.solvers.point import Point
 from s2mam.solvers.prepared import PreparedProblem
@@ -17,17 +18,6 @@ from s2mam.solvers.systems import make_system
 
 __all__ = ["ScaleIteration"]
 
-# Continuation: penalties start at most this factor below what empties the model, and fall by
-# _FALL once the gradient norms exceed the current ones by less than _LOOSE.
-_START = 0.05
-_FALL = 0.3
-_LOOSE = 0.5
-# Most groups that want to enter are echoes of a few: at most _ENTER come into an empty model at
-# once, at most _GROWTH times as many as are inside into a small one (up to one per _CROWD rows),
-# and at most as many as are inside into a large one.
-_ENTER = 20
-_GROWTH = 4
-_CROWD = 5
 # Parts of a proposed change of scales that are tried, and halvings of the last resort.
 _FRACTIONS = (1.0, 0.3, 0.05)
 _HALVINGS = 12
@@ -227,7 +217,8 @@ class ScaleIteration:
         prepared = self.prepared
         used = prepared.penalised
         inside = self.scales[used] > 0.0
-        wanted = inside | self._entering(certificate.excess, inside)
+        rows = len(prepared.weights)
+        wanted = inside | entering(certificate.excess, inside, self.factor, rows)
         groups = used[wanted]
         scales = np.zeros_like(self.scales)
         if groups.size:
@@ -240,20 +231,7 @@ class ScaleIteration:
             )
         return scales
 
-    def _entering(self, excess: FloatArray, inside: BoolArray) -> BoolArray:
-        """Groups whose gradient exceeds the penalty, the largest ones when they are many."""
-        outside = np.where(inside, 0.0, excess)
-        entering: BoolArray = outside > self.factor
-        count = int(np.count_nonzero(inside))
-        room = max(_ENTER, count, min(_GROWTH * count, len(self.prepared.weights) // _CROWD))
-        if np.count_nonzero(entering) > room:
-            entering = outside >= np.partition(outside, -room)[-room]
-        return entering
-
     def set_factor(self, certificate: Certificate, *, first: bool) -> None:
         """Choose or lower the factor on the penalties (continuation)."""
-        excess = float(certificate.excess.max(initial=0.0))
-        if first:
-            self.factor = max(1.0, _START * excess)
-        elif excess < (1.0 + _LOOSE) * self.factor:
-            self.factor = max(1.0, _FALL * self.factor)
+        worst = float(certificate.excess.max(initial=0.0))
+        self.factor = first_factor(worst) if first else next_factor(self.factor, worst)

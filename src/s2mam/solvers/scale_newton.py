@@ -10,8 +10,9 @@ penalties are approached through larger ones, one step each.
 
 from __future__ import annotations
 
+from s2mam.solvers.plain import is_plain, solve_plain
 from s2mam.solvers.problem import GroupProblem
-from s2mam.solvers.result import SolveResult
+from s2mam.solvers.result import SolveResult, merge_results
 from s2mam.solvers.scale_iteration import ScaleIteration
 
 __all__ = ["solve_scale_newton"]
@@ -55,6 +56,19 @@ def solve_scale_newton(
     of them. Below that ``stop_reason`` is "stalled", with the gap that was proved. An objective
     that is itself zero to rounding (a perfect fit without penalty) counts as "gap".
     """
+    if is_plain(problem):
+        first = solve_plain(problem, start=start, tol=tol, max_iter=max_iter)
+        if first.stop_reason != "stalled" or first.n_iter >= max_iter:
+            return first
+        rest = _solve_general(problem, first, tol, max_iter - first.n_iter)
+        return merge_results(first, rest, tol)
+    return _solve_general(problem, start, tol, max_iter)
+
+
+def _solve_general(
+    problem: GroupProblem, start: SolveResult | None, tol: float, max_iter: int
+) -> SolveResult:
+    """The iteration for every problem."""
     solver = ScaleIteration(problem, start, tol)
     solver.begin()
     certificate = solver.certify()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from s2mam._typing import BoolArray, FloatArray
+from s2mam._typing import BoolArray, FloatArray, IntArray
 from s2mam.solvers.linear import solve_definite
 
 __all__ = ["propose_scales"]
@@ -59,15 +59,21 @@ def _bounded_step(response: FloatArray, right: FloatArray, scales: FloatArray) -
     Block pivoting: all violated bounds and multipliers change sides at once; when their number
     stops falling, only the last one does, which cannot cycle.
     """
+    count = len(scales)
     matrix = response.copy()
-    matrix.ravel()[:: len(scales) + 1] *= 1.0 + _REGULARISATION
+    matrix.reshape(-1)[:: count + 1] *= 1.0 + _REGULARISATION
     inside = (scales > 0.0) | (right > 0.0)
-    threshold = 1e-12 * np.abs(right).max()
-    fewest, patience = len(scales) + 1, 3
+    threshold = 1e-12 * float(np.abs(right).max())
+    fewest, patience = count + 1, 3
     for _ in range(_MAX_PIVOTS):
-        step = _step_inside(matrix, right, scales, inside)
+        free = inside.nonzero()[0]
         # inside a scale below zero is wrong, outside a pull towards more of it
-        wrong = np.where(inside, scales + step < 0.0, right - matrix @ step > threshold)
+        if len(free) == count:
+            step = solve_definite(matrix, right)
+            wrong = scales + step < 0.0
+        else:
+            step = _step_inside(matrix, right, scales, inside, free)
+            wrong = np.where(inside, scales + step < 0.0, right - matrix @ step > threshold)
         violations = int(np.count_nonzero(wrong))
         if violations == 0:
             break
@@ -84,14 +90,12 @@ def _bounded_step(response: FloatArray, right: FloatArray, scales: FloatArray) -
 
 
 def _step_inside(
-    matrix: FloatArray, right: FloatArray, scales: FloatArray, inside: BoolArray
+    matrix: FloatArray, right: FloatArray, scales: FloatArray, inside: BoolArray, free: IntArray
 ) -> FloatArray:
-    if inside.all():
-        return solve_definite(matrix, right)
-    step = -scales
-    free, fixed = inside.nonzero()[0], (~inside & (scales > 0.0)).nonzero()[0]
-    rows, reduced = matrix[free], right[free]
-    if fixed.size:
-        reduced -= rows[:, fixed] @ step[fixed]
-    step[free] = solve_definite(np.ascontiguousarray(rows[:, free]), reduced)
+    """Step of the scales inside, given that those outside go to zero."""
+    step = np.where(inside, 0.0, -scales)
+    reduced = right[free]
+    if step.any():
+        reduced -= (matrix @ step)[free]
+    step[free] = solve_definite(matrix.take(free, axis=0).take(free, axis=1), reduced)
     return step
