@@ -22,12 +22,21 @@ ALLOWED = {
     "masks": FOUNDATION | {"intake"},
     "bilevel": FOUNDATION | {"intake", "solvers", "masks"},
     "persistence": {"intake"},
-    "estimators": FOUNDATION | {"intake", "masks", "bilevel", "persistence", "solvers"},
+    # Rows in blocks: the parts of a fit as sums over rows, wherever the rows are.
+    "scale": FOUNDATION | {"intake", "solvers", "masks", "bilevel"},
+    # What notebooks show of a fitted model is drawn by `inspection`, which imports no estimators.
+    "estimators": FOUNDATION | {"intake", "masks", "bilevel", "persistence", "solvers"}
+    | {"inspection", "scale", "neural"},
     # Reads fitted models; draws graphs, and refits clones to tell how sure a model is.
     "inspection": {"intake", "graphs", "model_selection", "persistence"},
+    # Looks at parts that others write, by their contracts.
+    "conformance": {"masks"},
     "datasets": {"intake"},
     "model_selection": {"intake"},
     "baselines": FOUNDATION | {"intake", "solvers", "masks"},
+    # Trains networks with the loop that the baselines share.
+    "neural": FOUNDATION | {"masks", "bilevel", "baselines"},
+    "images": {"datasets"},
     # The bench of everything: it fits any estimator on any data set.
     "experiments": {"intake", "datasets", "baselines", "estimators", "bilevel", "model_selection"}
     | FOUNDATION
@@ -35,7 +44,7 @@ ALLOWED = {
 }
 SHARED = {"_typing", "exceptions", "_version"}
 # Front ends: they may import anything, and nothing may import them.
-FRONT = {"cli", "cli_paper", "_demo", "__init__", "__main__"}
+FRONT = {"cli", "_demo", "__init__", "__main__"}
 
 
 def imported(tree: ast.AST, *, package: str = "s2mam") -> set[str]:

@@ -15,6 +15,7 @@ __all__ = [
     "NoLabelsError",
     "S2MAMError",
     "S2MAMWarning",
+    "TrainingDivergedError",
 ]
 
 
@@ -44,6 +45,10 @@ class ModelFileError(S2MAMError, ValueError):
 
 class CheckpointMismatchError(ModelFileError):
     """A checkpoint belongs to other data, other parameters or another version."""
+
+
+class TrainingDivergedError(S2MAMError, ArithmeticError):
+    """A network's loss or weights are no longer finite; the message says what to change."""
 
 
 class S2MAMWarning(UserWarning):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from deep_settings import quick
 from sklearn.base import clone
 
 from s2mam.baselines import all_baselines
@@ -12,6 +13,15 @@ from s2mam.baselines.base import BaselineClassifier
 from s2mam.exceptions import InvalidInputError, NoLabelsError
 
 SYSTEMS = all_baselines()
+CLASSIFIERS = {name: cls for name, cls in SYSTEMS.items() if issubclass(cls, BaselineClassifier)}
+
+
+def _names(systems):
+    """Names as test parameters; those of networks need torch."""
+    return [
+        pytest.param(name, marks=[getattr(pytest.mark, package) for package in cls.requires])
+        for name, cls in systems.items()
+    ]
 
 
 def _is_classifier(cls):
@@ -20,6 +30,7 @@ def _is_classifier(cls):
 
 def _make(cls, **more):
     known = cls().get_params()
+    more = {**quick(cls), **more}
     if "random_state" in known:
         more["random_state"] = 0
     return cls(**more)
@@ -43,10 +54,11 @@ def test_the_paper_systems_are_all_there():
     assert classification >= {
         *("l1-SVM", "SpAM", "CSAM", "TSpAM", "LapSVM", "LapRLS", "f-FME", "r-FME", "RLSR"),
         *("AWSSL", "RGL", "SALE", "RER", "Culp", "PBCS", "Borsos"),
+        *("DAN", "SSNP", "FlexMatch", "SemiReward"),
     }
     assert regression >= {
         *("Lasso", "SpAM", "TSpAM", "LapRLS", "f-FME", "r-FME", "AWSSL", "RER", "Culp"),
-        *("COREG", "PBCS", "Borsos"),
+        *("COREG", "PBCS", "Borsos", "DAN", "SemiReward", "VAE", "SSDKL", "PLF"),
     }
     with pytest.raises(InvalidInputError, match="task"):
         all_baselines("ranking")
@@ -66,7 +78,7 @@ def test_facts_are_stated(name):
     assert "Examples" in cls.__doc__
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("name", _names(SYSTEMS))
 def test_hidden_labels_are_never_read(name):
     """The marker stands where the label was: any garbage behind it cannot be seen."""
     cls = SYSTEMS[name]
@@ -82,7 +94,7 @@ def test_hidden_labels_are_never_read(name):
     assert list(one.feature_names_in_) == ["a", "b", "c", "d"]
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("name", _names(SYSTEMS))
 def test_better_than_guessing_and_same_bits_again(name):
     cls = SYSTEMS[name]
     X, marked, truth, hidden = _data(cls, n=80)
@@ -98,7 +110,7 @@ def test_better_than_guessing_and_same_bits_again(name):
             model.get_support()
 
 
-@pytest.mark.parametrize("name", [name for name, cls in SYSTEMS.items() if _is_classifier(cls)])
+@pytest.mark.parametrize("name", _names(CLASSIFIERS))
 def test_three_classes(name):
     cls = SYSTEMS[name]
     X, marked, truth, hidden = _data(cls, n=90, classes=3)
@@ -110,7 +122,7 @@ def test_three_classes(name):
     assert np.mean(model.predict(X[hidden]) == labels[truth[hidden]]) > 0.4
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("name", _names(SYSTEMS))
 def test_missing_values_and_categories(name):
     cls = SYSTEMS[name]
     X, marked, *_ = _data(cls)
@@ -124,7 +136,7 @@ def test_missing_values_and_categories(name):
         assert np.isfinite(values).all()
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("name", _names(SYSTEMS))
 def test_no_labels_is_one_clear_error(name):
     cls = SYSTEMS[name]
     X, marked, *_ = _data(cls)

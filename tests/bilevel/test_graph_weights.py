@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from s2mam.bilevel.mask_member import MaskSettings
-from s2mam.bilevel.members import MemberSettings, _refit, _spread_labels
+from s2mam.bilevel.members import MemberSettings, _spread_labels
+from s2mam.bilevel.refitting import refit_to_all
 from s2mam.bilevel.views import build_view
 from s2mam.graphs import build_graph
 from s2mam.masks.posterior import size_prior
@@ -70,7 +71,7 @@ def test_the_refit_counts_rows_by_their_weights(problem, size):
     copies = np.zeros(50)
     copies[:size] = rng.integers(1, 4, size=size)
     relevance = np.array([1.0, 0.5, 0.2, 0.7, 0.1, 0.4])
-    fit = _refit(view, relevance, target, copies)
+    [fit] = refit_to_all(view.atoms, relevance, [(target, copies)], ridge=0.02)
     rows = np.repeat(np.arange(50), copies.astype(int))
     rank = view.atoms.curved.shape[2]
     owner = np.sqrt(np.concatenate([relevance[:3], np.repeat(relevance[3:], rank)]))

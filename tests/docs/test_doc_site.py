@@ -11,6 +11,7 @@ import pytest
 from page_blocks import DOCS, ROOT, pages
 
 import s2mam
+import s2mam.conformance
 import s2mam.inspection
 from s2mam.baselines import all_baselines
 
@@ -76,7 +77,7 @@ def test_every_page_can_be_reached():
 def test_the_reference_lists_all_public_names():
     text = (DOCS / "reference.rst").read_text(encoding="utf-8")
     listed = {line.strip().split(".")[-1] for line in text.splitlines() if line.startswith("   ")}
-    modules = (s2mam.inspection, s2mam.datasets, s2mam.model_selection, s2mam.exceptions)
+    modules = (s2mam.inspection, s2mam.conformance, s2mam.datasets, s2mam.model_selection, s2mam.exceptions)
     wanted = {name for module in modules for name in module.__all__}
     wanted |= set(s2mam.__all__) - {"__version__", "datasets", "exceptions", "model_selection"}
     wanted |= {cls.__name__ for cls in all_baselines().values()}

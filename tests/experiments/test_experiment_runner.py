@@ -257,7 +257,7 @@ def test_cells_of_other_code_are_pointed_out(tmp_path):
 
 def test_importing_the_studies_is_light():
     program = (
-        "import sys, s2mam.experiments.studies, s2mam.cli_paper;"
+        "import sys, s2mam.experiments.studies, s2mam.cli.paper;"
         "print(sorted({'torch', 'matplotlib', 'dask'} & set(sys.modules)))"
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from joblib import parallel_config
+from scipy.stats import norm
 
 from s2mam import ManifoldAdditiveRegressor, S2MAMRegressor
 from s2mam.exceptions import InvalidInputError
@@ -34,8 +35,8 @@ def test_bands_reach_as_far_as_refits_made_by_hand(numbers):
     np.testing.assert_array_equal(bands.selection, np.mean(supports, axis=0))
     curve = component_curves(model, X, columns=[3], grid=9)[0]
     np.testing.assert_array_equal(bands.curves[0].values, curve.values)
-    # Level one half of three refits: the middle one of their distances.
-    reach = np.sort(np.abs(np.array(draws) - curve.values), axis=0)[1]
+    squared = np.mean((np.array(draws) - curve.values) ** 2, axis=0)
+    reach = norm.ppf(0.75) * np.sqrt(squared + squared.mean())
     np.testing.assert_allclose(bands.low[0], curve.values - reach, atol=1e-9)
     np.testing.assert_allclose(bands.high[0], curve.values + reach, atol=1e-9)
     assert (bands.level, bands.n_resamples) == (0.5, 3)

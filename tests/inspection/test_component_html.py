@@ -8,13 +8,15 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator
+from sklearn import config_context
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import s2mam
 from s2mam import S2MAMRegressor
 from s2mam.exceptions import InvalidInputError
-from s2mam.inspection import ComponentReprMixin, component_curves, component_html
+from s2mam.inspection import component_curves, component_html
 from s2mam.inspection.learned import learned_curves
 
 
@@ -96,18 +98,38 @@ def test_other_learners_and_empty_models():
         component_html(S2MAMRegressor())
 
 
-def test_mixin_adds_the_components_below_the_diagram(numbers):
-    class Shown(ComponentReprMixin, S2MAMRegressor):
-        pass
-
-    fresh = Shown(max_iter=2, random_state=0)
-    assert "s2mam-components" not in fresh._repr_html_()
+def test_notebooks_show_the_parameter_box_and_below_it_the_components(numbers):
+    fresh = S2MAMRegressor(max_iter=2, random_state=0)
+    for text in (fresh._repr_html_(), fresh._repr_mimebundle_()["text/html"]):
+        assert "s2mam-components" not in text
+        assert "max_iter" in text
     fitted = fresh.fit(numbers.X, numbers.y)
     for text in (fitted._repr_html_(), fitted._repr_mimebundle_()["text/html"]):
         assert text.count("s2mam-components") == 1
-        assert text.index("sk-container") < text.index("s2mam-components")
+        assert text.index("sk-container") < text.index("max_iter") < text.index("s2mam-components")
+        assert component_html(fitted) in text
 
-    class Plain(ComponentReprMixin, BaseEstimator):
-        pass
 
-    assert "s2mam-components" not in Plain()._repr_mimebundle_()["text/html"]
+def test_every_estimator_shows_its_components(patients, numbers):
+    shown = [
+        patients.model,
+        S2MAMRegressor(**s2mam.PAPER | {"max_iter": 2}).fit(numbers.X, numbers.y),
+        s2mam.ManifoldAdditiveRegressor().fit(numbers.X, numbers.y),
+        s2mam.ManifoldAdditiveClassifier().fit(numbers.X, numbers.X[:, 0] > 0.5),
+        s2mam.ManifoldAdditiveRegressor().fit(numbers.X, np.ones(len(numbers.X))),
+    ]
+    for model in shown:
+        text = model._repr_mimebundle_()["text/html"]
+        assert text.count('class="s2mam-components"') == 1
+        assert "text/plain" in model._repr_mimebundle_()
+
+
+def test_inside_a_pipeline_the_diagram_is_scikit_learns(numbers):
+    pipeline = make_pipeline(StandardScaler(), S2MAMRegressor(max_iter=2, random_state=0))
+    pipeline.fit(numbers.X, numbers.y)
+    assert "S2MAMRegressor" in pipeline._repr_html_()
+
+
+def test_text_displays_stay_text(numbers):
+    with config_context(display="text"):
+        assert "text/html" not in numbers.model._repr_mimebundle_()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import json
 import os
@@ -67,7 +68,9 @@ class Outline(HTMLParser):
 
 
 def without_plotly(html):
-    return html.replace(page_module._inline(page_module.plotly_bundle()), "PLOTLY")
+    bundle = page_module._line_ends(page_module.plotly_bundle())
+    assert html.count(page_module._packed(bundle)) == 1
+    return html.replace(page_module._packed(bundle), "PLOTLY")
 
 
 def payload(html):
@@ -156,12 +159,21 @@ def test_only_the_two_scripts_may_run(classes):
     html = classes[1]
     policy = re.search(r'Security-Policy" content="([^"]*)"', html).group(1)
     assert "default-src 'none'" in policy
-    bundle = page_module._inline(page_module.plotly_bundle())
+    bundle = page_module._line_ends(page_module.plotly_bundle())
     script = html.rsplit("<script>", 1)[1].split("</script>")[0]
     for source in (bundle, script):
         digest = base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
         assert f"sha256-{digest}" in policy
     assert "unsafe" not in policy.split("script-src")[1].split(";")[0]
+
+
+def test_the_file_can_be_mailed(numbers, tmp_path):
+    model, X, y = numbers
+    path = report(model, X, y, tmp_path / "a.html", n_resamples=0, folds=0)
+    packed = re.search(r'id="plotly-packed">([^<]*)<', path.read_text(encoding="utf-8")).group(1)
+    source = gzip.decompress(base64.b64decode(packed)).decode("utf-8")
+    assert source == page_module._line_ends(page_module.plotly_bundle())
+    assert path.stat().st_size < 0.5 * len(source.encode())
 
 
 def test_words_of_the_page(classes):

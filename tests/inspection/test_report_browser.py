@@ -278,6 +278,20 @@ def test_dark_and_light(visit):
     WebDriverWait(browser, 5).until(lambda b: b.execute_script(script) == shades[0][1])
 
 
+def test_an_old_browser_says_so_and_shows_the_numbers(visit, browser):
+    visit("numbers.html")
+    script = {"source": "delete window.DecompressionStream"}
+    added = browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", script)
+    try:
+        browser.refresh()
+        note = WebDriverWait(browser, 5).until(lambda b: b.find_element(By.ID, "no-pictures"))
+        WebDriverWait(browser, 5).until(lambda b: note.is_displayed())
+        assert not browser.find_element(By.ID, "curve-plot").is_displayed()
+        assert browser.find_element(By.CSS_SELECTOR, ".sketches svg").is_displayed()
+    finally:
+        browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", added)
+
+
 def test_it_reads_without_scripts(visit, browser):
     visit("numbers.html")
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})

@@ -23,6 +23,7 @@ from s2mam.baselines.shared.coding import TargetCoding, code_targets
 from s2mam.baselines.shared.column_budget import read_budget, top_columns
 from s2mam.baselines.shared.harmonic import harmonic_values
 from s2mam.baselines.shared.parameters import choice, nonnegative, positive, whole
+from s2mam.baselines.shared.unfinished import warn_unfinished
 from s2mam.exceptions import InvalidInputError
 
 __all__ = ["AWSSLClassifier", "AWSSLRegressor"]
@@ -98,6 +99,8 @@ class _Problem:
             distances = row_distances(self.table * weights)
             if len(objective) > 1 and abs(objective[-2] - objective[-1]) <= tol * objective[-2]:
                 break
+        else:
+            warn_unfinished(objective, max_iter, tol)
         return _Solution(weights, values, objective)
 
     def _start(self) -> FloatArray:

@@ -42,6 +42,8 @@ class Baseline(BaseEstimator):  # type: ignore[misc]
     selects_columns: ClassVar[bool] = False
     #: Values that a study tries, by leave-one-out over the labelled rows.
     grid: ClassVar[Mapping[str, Sequence[Any]]] = {}
+    #: Packages of an extra that a fit needs; the extra has the name of the first.
+    requires: ClassVar[tuple[str, ...]] = ()
 
     scale: Any
     categorical: Any

@@ -14,6 +14,7 @@ from s2mam.baselines.rows import BaselineRows
 from s2mam.baselines.shared.additive import AdditiveFunction, group_problem, solve_groups
 from s2mam.baselines.shared.blocks import Blocks, KernelBlocks, SplineBlocks, spline_size
 from s2mam.baselines.shared.parameters import choice, positive, whole
+from s2mam.baselines.shared.unfinished import warn_unfinished
 from s2mam.losses import SquaredLoss
 from s2mam.solvers import GroupProblem, SolveResult
 
@@ -206,6 +207,8 @@ def _half_quadratic(
         history.append(objective)
         if history[-2] - objective <= tol * abs(history[-2]):
             break
+    else:
+        warn_unfinished(history, most, tol)
     return point, history
 
 

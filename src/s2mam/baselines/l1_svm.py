@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.optimize import linprog
-from scipy.sparse import csc_array, eye_array, hstack
+from scipy.sparse import csc_array, dia_array, hstack
 
 from s2mam._typing import FloatArray
 from s2mam.baselines.base import ScalarClassifier
@@ -102,12 +102,13 @@ def _solve_program(table: FloatArray, signs: FloatArray, lam: float) -> _Plane:
     rows, columns = table.shape
     signed = csc_array(signs[:, None] * table)
     constant = csc_array(signs[:, None])
+    slacks = dia_array((np.ones((1, rows)), [0]), shape=(rows, rows))
     cost = np.concatenate([np.full(2 * columns, lam), [0.0], np.full(rows, 1.0 / rows)])
     below = np.zeros(cost.size)
     below[2 * columns] = -np.inf
     answer = linprog(
         cost,
-        A_ub=-hstack([signed, -signed, constant, eye_array(rows)], format="csc"),
+        A_ub=-hstack([signed, -signed, constant, slacks], format="csc"),
         b_ub=np.full(rows, -1.0),
         bounds=np.column_stack([below, np.full(cost.size, np.inf)]),
         method="highs",

@@ -28,6 +28,14 @@ _MODULES = (
     "coreg",
     "pbcs",
     "borsos",
+    "dan",
+    "np_match",
+    "flexmatch",
+    "semireward",
+    "vae",
+    "m2",
+    "ssdkl",
+    "plf",
 )
 
 
@@ -43,12 +51,13 @@ def all_baselines(task: str | None = None) -> dict[str, type[Baseline]]:
     Returns
     -------
     dict of str to class
-        Each class says `inductive` and `selects_columns`.
+        Each class says `inductive` and `selects_columns`, and which optional packages a fit
+        `requires`; the classes are listed without these, too.
 
     Examples
     --------
     >>> sorted(all_baselines("regression"))[:4]
-    ['AWSSL', 'Borsos', 'COREG', 'Culp']
+    ['AVAE', 'AWSSL', 'Borsos', 'COREG']
     >>> all_baselines("classification")["LapSVM"].inductive
     True
     """

@@ -23,6 +23,7 @@ from s2mam.baselines.shared.representation import (
     represent,
     representation_cost,
 )
+from s2mam.baselines.shared.unfinished import warn_unfinished
 
 __all__ = ["RERClassifier", "RERRegressor"]
 
@@ -64,6 +65,8 @@ class _Problem:
             objective.append(self._objective(state))
             if objective[-2] - objective[-1] <= tol * objective[-1]:
                 break
+        else:
+            warn_unfinished(objective, max_iter, tol)
         return state, objective[1:]
 
     def _start(self) -> tuple[_State, Representation | None]:

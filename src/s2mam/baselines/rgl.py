@@ -25,6 +25,7 @@ from s2mam.baselines.shared.harmonic import spread_labels
 from s2mam.baselines.shared.keyed_table import KeyedTable
 from s2mam.baselines.shared.parameters import nonnegative, positive, whole
 from s2mam.baselines.shared.spectra import threshold_singular_values
+from s2mam.baselines.shared.unfinished import warn_unfinished
 from s2mam.exceptions import InvalidInputError
 
 __all__ = ["RGLClassifier"]
@@ -116,6 +117,8 @@ def learn_graph(
         residuals.append(float(max(np.abs(split_gap).max(), np.abs(copy_gap).max())))
         if residuals[-1] < tol:
             break
+    else:
+        warn_unfinished(residuals, max_iter, tol)
     return RobustGraph(clean, csr_matrix(_graph(clean, n_neighbors)), residuals)
 
 

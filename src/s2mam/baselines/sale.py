@@ -15,6 +15,7 @@ from s2mam.baselines.rows import BaselineRows
 from s2mam.baselines.shared.adaptive_neighbors import row_distances, squared_distances
 from s2mam.baselines.shared.affinity import laplacian
 from s2mam.baselines.shared.parameters import choice, nonnegative, positive, whole
+from s2mam.baselines.shared.unfinished import warn_unfinished
 
 __all__ = ["SALEClassifier"]
 
@@ -90,6 +91,8 @@ class _Problem:
             objective.append(self._objective(distances, same, shares))
             if len(objective) > 1 and objective[-2] - objective[-1] <= tol * objective[-2]:
                 break
+        else:
+            warn_unfinished(objective, max_iter, tol)
         return projection, objective
 
     def _own(self, distances: FloatArray) -> FloatArray:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from s2mam._typing import FloatArray
+from s2mam.bases.curves import LazyCurves
 from s2mam.bases.design import Design
 
 __all__ = ["Atoms", "split_atoms"]
@@ -27,7 +28,7 @@ class Atoms:
     ----------
     straight : (n, p) array
         Standardised columns; zero for categorical and constant columns.
-    curved : (p, n, r) array
+    curved : (p, n, r) array or LazyCurves
         What a column's block holds beside the straight line, zero-padded to r features; the mean
         squared norm of its rows is one.
     straight_map : (P,) array
@@ -37,7 +38,7 @@ class Atoms:
     """
 
     straight: FloatArray
-    curved: FloatArray
+    curved: FloatArray | LazyCurves
     straight_map: FloatArray
     curved_map: FloatArray
 

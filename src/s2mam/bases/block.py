@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from s2mam._typing import FloatArray
 
-__all__ = ["Block", "empty_block", "leading", "principal_directions"]
+__all__ = ["Block", "ColumnFactor", "empty_block", "leading", "principal_directions"]
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,8 @@ class Block:
     rows : (r, n) array
         Features of the training rows, transposed.
     pivots : (q,) array
-        Values the kernel is compared with: Cholesky pivots, or the levels of a categorical column.
+        Values the kernel is compared with: Cholesky pivots, landmarks, or the levels of a
+        categorical column; frequencies of the waves in a Fourier basis.
     transform : (q, r) array
         From kernel values to features.
     slope, shift : (r,) arrays
@@ -40,6 +42,29 @@ class Block:
     slope: FloatArray
     shift: FloatArray
     spectrum: FloatArray
+    residual: float
+
+
+@dataclass(frozen=True)
+class ColumnFactor:
+    """Thin factor of one column's kernel matrix, before it is centred and turned.
+
+    Attributes
+    ----------
+    rows : (q, n) array
+        ``rows.T @ rows`` is the kernel matrix, or what stands for it; zero where missing.
+    pivots : array
+        Values that the kernel is compared with, or frequencies of waves.
+    back : callable
+        From directions (q, r) of the factor to the transform that gives ``k(z, pivots) @
+        transform`` along them.
+    residual : float
+        Trace of the kernel matrix that the factor leaves out.
+    """
+
+    rows: FloatArray
+    pivots: FloatArray
+    back: Callable[[FloatArray], FloatArray]
     residual: float
 
 

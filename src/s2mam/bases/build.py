@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,13 +11,20 @@ from numpy.typing import ArrayLike
 from s2mam._typing import FloatArray, IntArray
 from s2mam.bases.block import Block, empty_block
 from s2mam.bases.categorical import categorical_block
-from s2mam.bases.design import Design
+from s2mam.bases.curves import column_chunks
+from s2mam.bases.design import Design, join_designs
+from s2mam.bases.fourier import require_gaussian
 from s2mam.bases.kernels import auto_lengths
 from s2mam.bases.numeric import numeric_blocks
 from s2mam.bases.validation import read_kinds, read_lengths, read_table, require_design_options
 from s2mam.exceptions import InvalidInputError
 
-__all__ = ["build_design"]
+__all__ = ["BASES", "build_design", "build_recipes", "resolve_basis"]
+
+#: Bases that can be asked for.
+BASES: Final = ("kernel", "nystrom", "fourier", "auto")
+# Up to here the exact factor takes milliseconds a column.
+_EXACT_ROWS: Final = 20_000
 
 
 def build_design(
@@ -29,6 +37,8 @@ def build_design(
     center: bool = True,
     tolerance: float = 1e-6,
     max_rank: int | None = 64,
+    basis: str = "kernel",
+    seed: int = 0,
 ) -> Design:
     """Turn every column into a block of features whose products are its kernel matrix.
 
@@ -54,6 +64,12 @@ def build_design(
     max_rank : int or None
         Most features per column. It matters for rough kernels and for columns with many isolated
         values, whose rank grows with n; ``Design.residuals`` shows what was cut.
+    basis : {"kernel", "nystrom", "fourier", "auto"}
+        How a numeric column's kernel becomes features: a factor that is exact to the tolerance, a
+        fixed number of landmarks, or the paper's random Fourier features. "auto" is "kernel" up to
+        20,000 rows and "nystrom" above.
+    seed : int
+        Of the random Fourier features.
 
     Returns
     -------
@@ -81,6 +97,9 @@ def build_design(
         raise InvalidInputError("Z has no rows; a design needs at least one.")
     lengths = auto_lengths(table, kinds) if isinstance(length, str) else np.empty(0)
     lengths = read_lengths(length, lengths, len(kinds))
+    basis = resolve_basis(basis, table.shape[0])
+    if basis == "fourier":
+        require_gaussian(kernel)
     blocks = _build_blocks(
         table,
         kinds,
@@ -90,6 +109,8 @@ def build_design(
         center=center,
         tolerance=tolerance,
         max_rank=max_rank,
+        basis=basis,
+        seed=seed,
     )
     present = np.count_nonzero(~np.isnan(table), axis=0)
     return Design(
@@ -108,7 +129,51 @@ def build_design(
         transform_offsets=_offsets([block.transform.size for block in blocks]),
         slopes=np.concatenate([block.slope for block in blocks]),
         shifts=np.concatenate([block.shift for block in blocks]),
+        basis=basis,
     )
+
+
+def build_recipes(Z: FloatArray, kinds: Sequence[str], **options: Any) -> Design:
+    """The design of a table with very many columns, without features of its rows.
+
+    Columns are worked on in runs; what remains of each is the recipe that evaluates it.
+
+    Parameters
+    ----------
+    Z, kinds, **options
+        As for :func:`build_design`.
+
+    Examples
+    --------
+    >>> Z = np.random.default_rng(0).normal(size=(30, 4))
+    >>> recipes = build_recipes(Z, ("numeric",) * 4)
+    >>> whole = build_design(Z, ("numeric",) * 4)
+    >>> recipes.features.shape[0], bool(np.allclose(recipes.evaluate(Z), whole.features))
+    (0, True)
+    """
+    seed, designs = int(options.pop("seed", 0)), []
+    for part in column_chunks(Z.shape[1], Z.shape[0] * 32):
+        run = slice(int(part[0]), int(part[-1]) + 1)
+        values = np.ascontiguousarray(Z[:, run])
+        design = build_design(values, kinds[run], seed=seed + run.start, **options)
+        designs.append(design.without_rows())
+    return join_designs(designs)
+
+
+def resolve_basis(basis: str, n: int) -> str:
+    """Basis that a name stands for with n rows.
+
+    Examples
+    --------
+    >>> resolve_basis("auto", 500), resolve_basis("auto", 50_000), resolve_basis("fourier", 9)
+    ('kernel', 'nystrom', 'fourier')
+    """
+    if basis not in BASES:
+        listed = ", ".join(f'"{name}"' for name in BASES)
+        raise InvalidInputError(f"basis={basis!r} is unknown; use one of {listed}.")
+    if basis == "auto":
+        return "kernel" if n <= _EXACT_ROWS else "nystrom"
+    return basis
 
 
 def _build_blocks(
@@ -121,6 +186,8 @@ def _build_blocks(
     center: bool,
     tolerance: float,
     max_rank: int | None,
+    basis: str,
+    seed: int,
 ) -> list[Block]:
     numeric = np.array([j for j, kind in enumerate(kinds) if kind == "numeric"], dtype=np.intp)
     made = numeric_blocks(
@@ -132,6 +199,8 @@ def _build_blocks(
         center=center,
         tolerance=tolerance,
         max_rank=max_rank,
+        basis=basis,
+        seed=seed,
     )
     by_column = dict(zip(numeric.tolist(), made, strict=True))
     for j, kind in enumerate(kinds):

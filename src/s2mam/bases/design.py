@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -11,10 +11,12 @@ from numpy.typing import ArrayLike
 
 from s2mam._typing import FloatArray, IntArray
 from s2mam.bases.categorical import level_table, lookup
+from s2mam.bases.fourier import wave_rows
 from s2mam.bases.kernels import correlate, require_kernel
 from s2mam.bases.validation import read_table
+from s2mam.exceptions import InvalidInputError
 
-__all__ = ["Design"]
+__all__ = ["Design", "join_designs"]
 
 # Kernel values held at once by evaluate (2 MB), and the most rows it takes in one go.
 _CHUNK: Final = 2**18
@@ -54,6 +56,9 @@ class Design:
         tolerance only where ``max_rank`` cut the block.
     pivots, pivot_offsets, transforms, transform_offsets, slopes, shifts
         The recipe of each block (see :class:`s2mam.bases.block.Block`), concatenated.
+    basis : {"kernel", "nystrom", "fourier"}
+        What the pivots of numeric columns are: values that the kernel is compared with, or
+        frequencies of waves.
     """
 
     features: FloatArray
@@ -71,6 +76,7 @@ class Design:
     transform_offsets: IntArray
     slopes: FloatArray
     shifts: FloatArray
+    basis: str = "kernel"
 
     @property
     def n_columns(self) -> int:
@@ -88,7 +94,20 @@ class Design:
 
     def pivots_of(self, column: int) -> FloatArray:
         """Return the values that a column's kernel is compared with."""
-        return self.pivots[self.pivot_offsets[column] : self.pivot_offsets[column + 1]]
+        if self.basis == "fourier" and self.kinds[column] == "numeric":
+            raise InvalidInputError(
+                f"Column {column} has random Fourier features, which have frequencies and no "
+                'pivots; use basis="kernel" or basis="nystrom" for streamed tables.'
+            )
+        return self._recipe_of(column)
+
+    def without_rows(self) -> Design:
+        """Return the same design without the features of the training rows."""
+        return replace(self, features=np.empty((0, int(self.offsets[-1])), order="F"))
+
+    def of_rows(self, rows: IntArray) -> Design:
+        """Return the same design with the features of some training rows."""
+        return replace(self, features=self.features[rows])
 
     def evaluate(self, Z: ArrayLike, columns: ArrayLike | None = None) -> FloatArray:
         """Return the features of new rows.
@@ -121,7 +140,7 @@ class Design:
         """
         state: dict[str, Any] = {name: getattr(self, name) for name in _ARRAYS}
         state.update(kinds=list(self.kinds), kernel=self.kernel)
-        state.update(linear=self.linear, center=self.center)
+        state.update(linear=self.linear, center=self.center, basis=self.basis)
         return state
 
     @classmethod
@@ -138,8 +157,13 @@ class Design:
             kernel=require_kernel(str(state["kernel"])),
             linear=float(state["linear"]),
             center=bool(state["center"]),
+            basis=str(state.get("basis", "kernel")),  # files from before there were others
             **arrays,
         )
+
+    def _recipe_of(self, column: int) -> FloatArray:
+        """Pivots of a column, or frequencies."""
+        return self.pivots[self.pivot_offsets[column] : self.pivot_offsets[column + 1]]
 
     def _read_columns(self, columns: ArrayLike) -> IntArray:
         chosen = np.asarray(columns)
@@ -170,16 +194,17 @@ class Design:
         for i, column in enumerate(chosen):
             if self.kinds[column] == "categorical":
                 table = level_table(self._transform(column), self.shifts[self.block(column)])
-                out[ends[i] : ends[i + 1]] = lookup(values[i], self.pivots_of(column), table).T
+                out[ends[i] : ends[i + 1]] = lookup(values[i], self._recipe_of(column), table).T
 
     def _kernel_rows(self, values: FloatArray, chosen: IntArray, part: list[int]) -> FloatArray:
         columns = chosen[part]
         repeats = np.diff(self.pivot_offsets)[columns]
-        centres = np.concatenate([self.pivots_of(column) for column in columns])
+        centres = np.concatenate([self._recipe_of(column) for column in columns])
         lengths = np.repeat(self.lengths[columns], repeats)
-        return correlate(
-            self.kernel, values[np.repeat(part, repeats)], centres[:, None], lengths[:, None]
-        )
+        chosen_values = values[np.repeat(part, repeats)]
+        if self.basis == "fourier":
+            return wave_rows(chosen_values, centres[:, None], lengths[:, None])
+        return correlate(self.kernel, chosen_values, centres[:, None], lengths[:, None])
 
     def _chunks(self, order: list[int], chosen: IntArray, rows: int) -> Iterator[list[int]]:
         """Group positions so that the kernel values of a group stay near the cache."""
@@ -200,3 +225,28 @@ class Design:
         rank = int(self.offsets[column + 1] - self.offsets[column])
         pivots = int(self.pivot_offsets[column + 1] - self.pivot_offsets[column])
         return self.transforms[start:end].reshape(pivots, rank)
+
+
+def join_designs(designs: Sequence[Design]) -> Design:
+    """The design of all columns from designs of runs of them, without features of training rows.
+
+    Examples
+    --------
+    >>> from s2mam.bases import build_design
+    >>> Z = np.random.default_rng(0).normal(size=(20, 3))
+    >>> whole = build_design(Z, ("numeric",) * 3)
+    >>> parts = [build_design(Z[:, :2], ("numeric",) * 2), build_design(Z[:, 2:], ("numeric",))]
+    >>> bool(np.array_equal(join_designs(parts).evaluate(Z), whole.evaluate(Z)))
+    True
+    """
+    joined: dict[str, Any] = {}
+    for name in _ARRAYS:
+        parts = [getattr(design, name) for design in designs]
+        if name.endswith("offsets"):
+            ends = np.cumsum([0] + [int(part[-1]) for part in parts])
+            moved = [part[1:] + end for part, end in zip(parts, ends, strict=False)]
+            parts = [np.zeros(1, dtype=np.intp), *moved]
+        joined[name] = np.concatenate(parts)
+    kinds = tuple(kind for design in designs for kind in design.kinds)
+    features = np.empty((0, int(joined["offsets"][-1])), order="F")
+    return replace(designs[0], features=features, kinds=kinds, **joined)

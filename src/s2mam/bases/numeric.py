@@ -1,15 +1,19 @@
-"""Numeric columns: kernel -> pivoted Cholesky -> centred principal features, chunk by chunk."""
+"""Numeric columns: kernel -> thin factor -> centred principal features, chunk by chunk."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 import numpy as np
 from scipy.linalg.lapack import dtrtrs
 
 from s2mam._typing import FloatArray, IntArray
-from s2mam.bases.block import Block, empty_block, leading, principal_directions
+from s2mam.bases.block import Block, ColumnFactor, empty_block, leading, principal_directions
 from s2mam.bases.cholesky import CholeskyFactor, pivoted_cholesky
+from s2mam.bases.fourier import fourier_factors
+from s2mam.bases.nystrom import nystrom_factors
 
 __all__ = ["numeric_blocks"]
 
@@ -32,6 +36,8 @@ def numeric_blocks(
     center: bool,
     tolerance: float,
     max_rank: int | None,
+    basis: str = "kernel",
+    seed: int = 0,
 ) -> list[Block]:
     """Return the blocks of ``Z[:, columns]``; see :func:`s2mam.bases.build_design`.
 
@@ -62,14 +68,15 @@ def numeric_blocks(
         missing = np.isnan(values)
         counts = n - np.count_nonzero(missing, axis=1)
         values[missing] = 0.0
-        factors = pivoted_cholesky(
-            values,
-            counts,
-            lengths[part],
-            kernel=kernel,
-            tolerance=_CHOLESKY_SHARE * tolerance,
-            max_rank=pivots,
-        )
+        factors: Sequence[ColumnFactor]
+        if basis == "fourier":
+            factors = fourier_factors(values, counts, lengths[part], seed=seed, columns=part)
+        elif basis == "nystrom":
+            factors = nystrom_factors(values, counts, lengths[part], kernel=kernel)
+        else:
+            factors = _cholesky_factors(
+                values, counts, lengths[part], kernel, _CHOLESKY_SHARE * tolerance, pivots
+            )
         for at, factor in enumerate(factors):
             blocks.append(
                 _rotated(
@@ -86,8 +93,32 @@ def numeric_blocks(
     return blocks
 
 
+def _cholesky_factors(
+    values: FloatArray,
+    counts: IntArray,
+    lengths: FloatArray,
+    kernel: str,
+    tolerance: float,
+    max_rank: int | None,
+) -> list[ColumnFactor]:
+    factors = pivoted_cholesky(
+        values, counts, lengths, kernel=kernel, tolerance=tolerance, max_rank=max_rank
+    )
+    return [_as_column_factor(factor, values[at]) for at, factor in enumerate(factors)]
+
+
+def _as_column_factor(factor: CholeskyFactor, values: FloatArray) -> ColumnFactor:
+    triangle = factor.rows[:, factor.pivots]
+    return ColumnFactor(
+        factor.rows,
+        values[factor.pivots],
+        partial(_back_substitute, triangle),
+        factor.residual,
+    )
+
+
 def _rotated(
-    factor: CholeskyFactor,
+    factor: ColumnFactor,
     values: FloatArray,
     order: IntArray,
     count: int,
@@ -114,8 +145,8 @@ def _rotated(
     features[:, order[:count]] = vectors.T @ centred
     return Block(
         rows=features,
-        pivots=values[factor.pivots],
-        transform=_back_substitute(rows[:q, factor.pivots], vectors[:q]),
+        pivots=factor.pivots,
+        transform=factor.back(vectors[:q]),
         slope=np.sqrt(linear) * vectors[q] if linear > 0.0 else np.zeros(vectors.shape[1]),
         shift=mean @ vectors,
         spectrum=np.einsum("ij,ij->i", features, features),

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from s2mam._typing import AnyArray, FloatArray, IntArray
 from s2mam.bases import Design, build_design, kernel_matrix
+from s2mam.bases.fourier import draw_frequencies, wave_rows
 from s2mam.bilevel.lower import GraphSettings
 from s2mam.bilevel.solution import StartPoint, labeled_loss, loo_of
 from s2mam.exceptions import InvalidInputError
@@ -77,6 +78,10 @@ class LiteralLevel:
         Kernel of every column.
     rank_tolerance : float
         Share of a kernel's trace that its factor may leave out.
+    basis : {"kernel", "fourier"}
+        The kernels themselves, or the random Fourier features that stand for them in S2MAM-F.
+    seed : int
+        Of the random Fourier features.
 
     Examples
     --------
@@ -107,6 +112,8 @@ class LiteralLevel:
     tol: float = 1e-6
     max_iter: int | None = None
     rank_tolerance: float = 1e-10
+    basis: str = "kernel"
+    seed: int = 0
 
     @property
     def n_columns(self) -> int:
@@ -129,6 +136,8 @@ class LiteralLevel:
             center=False,
             tolerance=self.rank_tolerance,
             max_rank=None,
+            basis=self.basis,
+            seed=self.seed,
         )
 
     @cached_property
@@ -253,7 +262,16 @@ class LiteralLevel:
             alpha[:, cheapest] = full[-1] / (np.sqrt(self.n_rows) * cheapest.size)
         return alpha
 
+    def waves(self, x: FloatArray, column: int) -> FloatArray:
+        """Random Fourier features (D, m) of a column at some values, for the Fourier basis."""
+        drawn = draw_frequencies(np.array([column]), self.seed)[0]
+        rows = wave_rows(x, drawn[:, None], self.design.lengths[column : column + 1])
+        return np.asarray(rows * np.sqrt(2.0 / drawn.size), dtype=np.float64)
+
     def _kernel(self, x: FloatArray, scale: float, column: int) -> FloatArray:
+        if self.basis == "fourier":
+            left, right = self.waves(x, column), self.waves(scale * self.table[:, column], column)
+            return np.asarray(left.T @ right, dtype=np.float64)
         length = float(self.design.lengths[column])
         return kernel_matrix(x, scale * self.table[:, column], kernel=self.kernel, length=length)
 

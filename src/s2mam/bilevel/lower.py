@@ -11,40 +11,19 @@ from numpy.typing import ArrayLike
 
 from s2mam._typing import AnyArray, FloatArray, IntArray
 from s2mam.bases.design import Design
+from s2mam.bilevel.graph_settings import GraphSettings
+from s2mam.bilevel.screening import solve_screened
 from s2mam.bilevel.solution import LowerSolution, StartPoint
 from s2mam.exceptions import InvalidInputError
-from s2mam.graphs import Laplacian, build_graph
+from s2mam.graphs import Laplacian
 from s2mam.losses.base import Loss
 from s2mam.masks.kernels import GraphTerm
 from s2mam.solvers import GroupProblem, SolveResult, solve
 
 __all__ = ["GraphSettings", "LowerLevel"]
 
-
-@dataclass(frozen=True)
-class GraphSettings:
-    """How the graph of the masked rows is built; see :func:`s2mam.graphs.build_graph`."""
-
-    kind: str = "auto"
-    bandwidth: float | str = "auto"
-    n_neighbors: int = 10
-    normalized: bool = False
-    memory_limit: int | None = None
-    warn: bool = False
-
-    def build(self, table: FloatArray, mask: FloatArray, kinds: tuple[str, ...]) -> Laplacian:
-        """Return the Laplacian of the masked rows."""
-        return build_graph(
-            table,
-            mask,
-            kinds=kinds,
-            kind=self.kind,
-            bandwidth=self.bandwidth,
-            n_neighbors=self.n_neighbors,
-            normalized=self.normalized,
-            memory_limit=self.memory_limit,
-            warn=self.warn,
-        )
+# Features of a mask above which columns are screened, in a design that makes them when needed.
+_SCREENED = 4000
 
 
 @dataclass(frozen=True)
@@ -58,7 +37,7 @@ class LowerLevel:
     Parameters
     ----------
     design : Design
-        Feature blocks of all training rows.
+        Feature blocks of all training rows; without rows, features are made when they are needed.
     table : (n, p) array
         The scaled rows the design was built from; the graph is built from them.
     labeled : (l,) array of int
@@ -120,7 +99,7 @@ class LowerLevel:
             if not (np.isfinite(value) and value >= 0.0):
                 raise InvalidInputError(f"{name}={value} must be finite and not negative.")
         rows = self.table.shape[0]
-        if self.design.features.shape[0] != rows:
+        if self.design.features.shape[0] not in (0, rows):
             raise InvalidInputError(
                 f"The design has {self.design.features.shape[0]} training rows and the table "
                 f"{rows}; build the design from this table."
@@ -135,6 +114,23 @@ class LowerLevel:
     def n_rows(self) -> int:
         """Number n of training rows, labelled or not."""
         return int(self.table.shape[0])
+
+    @property
+    def is_lazy(self) -> bool:
+        """Whether the design holds no features of the training rows."""
+        return int(self.design.features.shape[0]) == 0
+
+    def features_of(self, columns: IntArray, rows: IntArray | None = None) -> FloatArray:
+        """Features of all or some training rows in some columns, in their order."""
+        if self.is_lazy:
+            table = self.table if rows is None else self.table[rows]
+            return self.design.evaluate(table, columns)
+        if rows is not None and columns.size == self.n_columns:
+            return self.design.features[rows]
+        chosen = np.zeros(self.n_columns, dtype=bool)
+        chosen[columns] = True
+        held = self.design.features[:, np.repeat(chosen, self.design.ranks)]
+        return held if rows is None else held[rows]
 
     @cached_property
     def null_loss(self) -> float:
@@ -162,8 +158,10 @@ class LowerLevel:
         """
         weight = self._read_mask(mask)
         columns = np.flatnonzero(weight)
+        if self.screens(weight):
+            return solve_screened(self, weight, start)
         chosen, scale = self._scales(weight)
-        active = self.design.features[:, chosen]
+        active = self.features_of(columns)
         problem = self._problem(weight, columns, active * scale)
         result = self._solve(problem, start, chosen, scale)
         coef = _by_rows(result.coef, scale)
@@ -183,9 +181,14 @@ class LowerLevel:
     def problem(self, mask: ArrayLike) -> GroupProblem:
         """Return the problem that :meth:`solve` solves under a mask."""
         weight = self._read_mask(mask)
-        chosen, scale = self._scales(weight)
-        features = self.design.features[:, chosen] * scale
-        return self._problem(weight, np.flatnonzero(weight), features)
+        _, scale = self._scales(weight)
+        columns = np.flatnonzero(weight)
+        return self._problem(weight, columns, self.features_of(columns) * scale)
+
+    def screens(self, mask: FloatArray) -> bool:
+        """Whether a fit under a mask is one over very many columns, of which few will be in."""
+        active = int(self.design.ranks[mask > 0.0].sum())
+        return self.is_lazy and active > _SCREENED and self.sparsity > 0.0
 
     def predict(self, solution: LowerSolution, Z: ArrayLike) -> FloatArray:
         """Return the decision values of new rows; masked columns are not even read."""
@@ -206,7 +209,7 @@ class LowerLevel:
             )
         return replace(
             self,
-            design=replace(self.design, features=self.design.features[rows]),
+            design=self.design if self.is_lazy else self.design.of_rows(rows),
             table=self.table[rows],
             labeled=position[self.labeled][kept],
             target=self.target[kept],
@@ -217,8 +220,7 @@ class LowerLevel:
         """Return the graph of masked rows as a prior for the smooth criteria."""
 
         def quadratic(mask: FloatArray) -> FloatArray:
-            chosen = np.repeat(mask > 0.0, self.design.ranks)
-            form = self.laplacian(mask).quadratic(self.design.features[:, chosen])
+            form = self.laplacian(mask).quadratic(self.features_of(np.flatnonzero(mask > 0.0)))
             return np.asarray(form / self.n_rows**2, dtype=np.float64)
 
         return GraphTerm(quadratic, weight)

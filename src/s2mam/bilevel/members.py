@@ -15,6 +15,7 @@ import numpy as np
 
 from s2mam._typing import FloatArray, IntArray
 from s2mam.bilevel.mask_member import MaskSettings, StartMask, find_masks, sample_masks
+from s2mam.bilevel.refitting import refit_to_all
 from s2mam.bilevel.views import View
 from s2mam.graphs.build import build_graph
 from s2mam.graphs.laplacian import Laplacian
@@ -36,6 +37,8 @@ _REFIT_RIDGE = 0.02
 # Masks and relevance are learned from at most so many labelled rows (their cost is cubic); the
 # graph members refit the function to all of them.
 _MAX_LABELED = 400
+# Kinds of graphs that were chosen for their cost, which then holds for both graphs.
+_FACTORED = ("anchors", "nystrom", "fourier")
 # Contributions are compared in at most so many random directions of so many columns.
 _SKETCH, _SKETCH_COLUMNS = 128, 200
 
@@ -212,16 +215,18 @@ def _graph_members(
     relevance, dual = path[_GRAPH_STEPS]
     supervised = atoms.expand(relevance[:p], relevance[p:], dual)
     contributions = _contribution_sketch(view, supervised, rng)
-    contribution_graph = build_graph(
-        contributions, kind="neighbors", n_neighbors=settings.n_neighbors, warn=False
-    )
-    members = []
     assert settings.column_graph is not None
-    for graph in (settings.column_graph, contribution_graph):
-        spread, counts = _spread_labels(graph, rows, target, weights, settings)
-        fit = _refit(view, relevance, spread, counts)
-        members.append(MemberFit("graph", 0, fit))
-    return members
+    # Contributions have few directions: the dense kinds gain nothing there over neighbours.
+    kind = settings.column_graph.kind if settings.column_graph.kind in _FACTORED else "neighbors"
+    contribution_graph = build_graph(
+        contributions, kind=kind, n_neighbors=settings.n_neighbors, warn=False
+    )
+    spreads = [
+        _spread_labels(graph, rows, target, weights, settings)
+        for graph in (settings.column_graph, contribution_graph)
+    ]
+    fits = refit_to_all(view.atoms, relevance, spreads, ridge=_REFIT_RIDGE)
+    return [MemberFit("graph", 0, fit) for fit in fits]
 
 
 def _spread_labels(
@@ -250,28 +255,6 @@ def _spread_labels(
     reached[rows] = 0.0
     np.add.at(reached, rows, weights)
     return values + mean, reached
-
-
-def _refit(view: View, relevance: FloatArray, target: FloatArray, counts: FloatArray) -> AtomFit:
-    """Additive ridge on all rows that count, columns weighted by relevance."""
-    used, total = np.flatnonzero(counts), float(counts.sum())
-    atoms = labeled_atoms(view.atoms.straight, view.atoms.curved, used, target[used], counts[used])
-    p, rank = atoms.n_columns, atoms.curved.shape[2]
-    owner = np.concatenate([relevance[:p], np.repeat(relevance[p:], rank)])
-    features = np.hstack([atoms.straight, atoms.flat]) * np.sqrt(owner)
-    wide = features.shape[1] >= used.size
-    gram = features @ features.T if wide else features.T @ features
-    gram.flat[:: gram.shape[0] + 1] += _REFIT_RIDGE * np.trace(gram) / total
-    primal = np.linalg.solve(gram, atoms.target if wide else features.T @ atoms.target)
-    primal = features.T @ primal if wide else primal
-    coef = np.sqrt(owner)[:, None] * primal
-    straight, curved = coef[:p], coef[p:].reshape(p, rank, -1)
-    intercept = (
-        atoms.target_mean
-        - atoms.straight_mean @ straight
-        - np.einsum("jr,jrk->k", atoms.curved_mean, curved)
-    )
-    return AtomFit(straight, curved, intercept)
 
 
 def _contribution_sketch(view: View, fit: AtomFit, rng: np.random.Generator) -> FloatArray:

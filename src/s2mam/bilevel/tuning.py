@@ -9,6 +9,7 @@ import numpy as np
 
 from s2mam._typing import FloatArray
 from s2mam.bilevel.lower import LowerLevel
+from s2mam.bilevel.screening import largest_pull, solve_screened
 from s2mam.bilevel.solution import LowerSolution, loo_of
 from s2mam.exceptions import ConvergenceWarning
 from s2mam.solvers import GroupProblem, SolveResult, lambda_max, solve
@@ -58,6 +59,8 @@ def _best_penalties(
     manifolds = [manifold] if manifold is not None else list(lower.n_rows * _MANIFOLDS)
     if manifold is None and features > _MAX_FEATURES:
         manifolds = [0.0]
+    if replace(lower, sparsity=1.0).screens(np.asarray(mask, dtype=np.float64)):
+        return _best_screened(lower, mask, sparsity, float(manifolds[0]))
     # One graph serves all penalties: the problem is built once with both set to one.
     unit = replace(lower, sparsity=1.0, manifold=1.0 if max(manifolds) > 0 else 0.0).problem(mask)
     if not unit.features.shape[1]:
@@ -73,6 +76,23 @@ def _best_penalties(
             start = _rough(point, lower, start)
             best = min(best, (loo_of(point, start), float(value), float(graph)))
     return best[1], best[2]
+
+
+def _best_screened(
+    lower: LowerLevel, mask: FloatArray, sparsity: float | None, manifold: float
+) -> tuple[float, float]:
+    """The same along one path, each point on a working set of columns."""
+    values = [sparsity] if sparsity is not None else list(_SPARSITIES * largest_pull(lower, mask))
+    weight = np.asarray(mask, dtype=np.float64)
+    graph = lower.laplacian(weight) if manifold > 0.0 else None
+    best, start = (np.inf, 0.0), None
+    for value in values:
+        level = replace(lower, sparsity=float(value), manifold=manifold)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            start = solve_screened(level, weight, start, tol=_TOLERANCE, graph=graph)
+        best = min(best, (start.approximate_loo(), float(value)))
+    return best[1], manifold
 
 
 def _sparsities(problem: GroupProblem, lower: LowerLevel) -> list[float]:

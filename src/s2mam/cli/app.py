@@ -7,13 +7,14 @@ from typing import Annotated
 
 import typer
 
-from s2mam import cli_paper
 from s2mam._version import __version__
 from s2mam.cli.bench import bench
 from s2mam.cli.console import INTERRUPTED, PIPE_CLOSED, drop_output
 from s2mam.cli.demo import demo
+from s2mam.cli.experiments import experiments
 from s2mam.cli.fit import fit
 from s2mam.cli.info import info
+from s2mam.cli.paper import paper
 from s2mam.cli.predict import predict
 from s2mam.cli.report import report
 
@@ -72,7 +73,7 @@ def _root(
     """
 
 
-for _command in (fit, predict, report, info, demo, bench):
+# The commands import what they need when they run, so that mounting them costs nothing.
+for _command in (fit, predict, report, info, demo, bench, paper):
     app.command()(_command)
-# Its commands import the studies when they run, so that mounting them costs nothing.
-cli_paper.register(app)
+app.add_typer(experiments, name="experiments")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from s2mam.cli.console import Console
-from s2mam.cli.names import choose, near, some
+from s2mam.cli.names import choose, near, quoted, some
 from s2mam.cli.numbers import is_text
 from s2mam.exceptions import InvalidInputError
 
@@ -17,6 +18,14 @@ __all__ = ["ModelColumns", "choose_columns", "model_columns", "require_column", 
 
 # Text with fewer different values than this is never taken for names or identifiers.
 _FEW = 20
+# Text in which this share of the cells is different has nothing to learn from.
+_NEARLY_ALL = 0.9
+_MOSTLY_DATES = 0.95
+_DATE = (
+    r"(?:\d{1,2}[./-]\d{1,2}[./-](?:\d{4}|\d{2})|\d{4}[./-]\d{1,2}[./-]\d{1,2}"
+    r"|\d{1,2}[ -]?[A-Za-zäû.]{3,9}[ -]?\d{4})(?:[T ,]+\d{1,2}:\d{2}.*)?|\d{1,2}:\d{2}(?::\d{2})?"
+)
+_ID = re.compile(r"(?:^|[^a-z])(?:id|uid|uuid|nr|no|num|number|index|key)(?:$|[^a-z])", re.I)
 
 
 def require_column(frame: Any, name: str, label: str) -> None:
@@ -86,9 +95,9 @@ def choose_columns(
     if not kept:
         raise InvalidInputError(f"There is no column left to learn {target!r} from.")
     for name in kept:
-        if name not in asked and _counts_rows(frame[name]):
+        if name not in asked and (what := _like_an_identifier(frame[name], name)) is not None:
             console.warn(
-                f"column {name!r} counts the rows; if it only numbers them, say --drop {name}."
+                f"column {name!r} {what}; if it only numbers them, say --drop {quoted(name)}."
             )
     return frame[kept], categories
 
@@ -171,18 +180,33 @@ def _why_useless(series: Any, name: str) -> str | None:
     if is_datetime64_any_dtype(series) or is_timedelta64_dtype(series):
         return "dates, which need to be numbers"
     if is_text(series):
-        filled = series.dropna().astype(str)
-        if len(filled) > _FEW and filled.nunique() == len(filled):
-            return "text that is different in every row"
+        filled = series.dropna().astype(str).str.strip()
+        if len(filled) and filled.str.fullmatch(_DATE).mean() >= _MOSTLY_DATES:
+            return "dates, which need to be numbers"
+        if filled.nunique() > max(_FEW, _NEARLY_ALL * len(filled)):
+            every = filled.nunique() == len(filled)
+            return f"text that is different in {'' if every else 'nearly '}every row"
     return None
 
 
+def _like_an_identifier(series: Any, name: str) -> str | None:
+    if _counts_rows(series):
+        return "counts the rows"
+    from pandas.api.types import is_integer_dtype
+
+    filled = series.dropna()
+    alike = is_integer_dtype(series) and len(filled) > _FEW and filled.is_unique
+    return "is a different whole number in every row" if alike and _ID.search(name) else None
+
+
 def _counts_rows(series: Any) -> bool:
+    """Whether whole numbers go up or down by the same step from row to row."""
     from pandas.api.types import is_integer_dtype
 
     if not is_integer_dtype(series) or len(series) < 3 or series.isna().any():
         return False
-    return bool(np.all(np.diff(series.to_numpy(dtype=np.int64)) == 1))
+    steps = np.diff(series.to_numpy(dtype=np.int64))
+    return bool(steps[0] != 0 and np.all(steps == steps[0]))
 
 
 def _spells_number(name: str) -> bool:

@@ -12,6 +12,7 @@ import typer
 from s2mam.cli.columns import choose_columns, require_column
 from s2mam.cli.console import Console, Debug, Json, Quiet, session
 from s2mam.cli.files import check_output
+from s2mam.cli.leaks import warn_of_leaks
 from s2mam.cli.progress import watch_fit
 from s2mam.cli.reading import (
     Delimiter,
@@ -31,6 +32,8 @@ __all__ = ["fit"]
 _Names = list[str] | None
 # The columns named after a fit; all of them are in the JSON object and in `s2mam info`.
 _MOST_SHOWN = 20
+# Below this share of the effects, columns that are not selected are worth a word.
+_MOST_OF_IT = 0.9
 
 
 def fit(
@@ -102,6 +105,7 @@ def fit(
             frame, target, console, columns=columns, drop=drop, categorical=categorical
         )
         labels = read_target(frame[target], task, unlabeled, console)
+        warn_of_leaks(X, labels, categories, console)
         settings: dict[str, Any] = {
             "n_features_to_select": "auto" if n_select is None else _at_most(n_select, X),
             "categorical": categories or "auto",
@@ -165,8 +169,13 @@ def _tell(
     lines += [f"  {probability:.2f}  {name}" for name, probability in chosen[:_MOST_SHOWN]]
     if len(chosen) > _MOST_SHOWN:
         lines.append(f"  and {len(chosen) - _MOST_SHOWN} more: s2mam info {output} --json")
+    share = _share_of_selected(model, X)
     if not chosen:
         lines.append("No column stands out; the model may use many of them lightly.")
+    elif share < _MOST_OF_IT:
+        which = "It carries" if len(chosen) == 1 else "They carry"
+        rest = "the rest comes lightly from columns that are less sure"
+        lines.append(f"{which} {100 * share:.0f} % of the effects; {rest}.")
     lines.append(f"Wrote {output}{'' if report is None else f' and {report}'}.")
     console.result(
         lines,
@@ -180,6 +189,16 @@ def _tell(
         classes=labels.counts or None,
         columns=list(X.columns),
         selected=[{"name": name, "probability": value} for name, value in chosen],
+        effect_share=share,
         stop_reason=model.stop_reason_,
         seconds=round(took, 3),
     )
+
+
+def _share_of_selected(model: Any, X: Any) -> float:
+    """Share of the sizes of all effects that is that of the selected columns."""
+    from s2mam.inspection.components import effects
+
+    sizes = effects(model.contributions(X))
+    total = float(sizes.sum())
+    return float(sizes[model.support_].sum()) / total if total > 0.0 else 0.0

@@ -29,6 +29,7 @@ _OPTIONAL = {
     "matplotlib": "pictures",
     "plotly": "reports",
     "rich": "progress bars",
+    "onnx": "ONNX files",
     "polars": "tables of polars, parquet without pyarrow",
     "pillow": "image data sets",
 }
@@ -100,6 +101,7 @@ def _model(path: Path) -> tuple[dict[str, Any], list[str]]:
         "bytes": path.stat().st_size,
         "rows": len(model.transduction_),
         "labeled": int(model.n_labeled_),
+        "target": getattr(model, "target_name_", None),
         "classes": classes or None,
         "columns": [
             {
@@ -116,6 +118,7 @@ def _model(path: Path) -> tuple[dict[str, Any], list[str]]:
         f"{path}: {kind}, {values['bytes'] / 1024:.0f} KiB",
         f"fitted to {values['rows']} rows, {values['labeled']} of them labelled",
     ]
+    lines += [f"target: {values['target']}"] if values["target"] else []
     lines += [f"classes: {some(classes, 20)}"] if classes else []
     lines += [f"{p} columns: {some(names)}", f"selected: {len(chosen)}"]
     lines += [f"  {probabilities[j]:.2f}  {names[j]}" for j in chosen]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 from s2mam.exceptions import InvalidInputError
 
-__all__ = ["choose", "near", "some", "split_names"]
+__all__ = ["choose", "near", "quoted", "some", "split_names"]
 
 
 def split_names(given: Iterable[str] | None, known: Iterable[str] = ()) -> list[str]:
@@ -70,6 +71,17 @@ def near(name: str, known: Sequence[str], *, what: str = "there are") -> str:
     if found:
         return f"did you mean {' or '.join(repr(lower[one]) for one in found)}?"
     return f"{what} {some(known)}."
+
+
+def quoted(name: str) -> str:
+    """A name as one writes it in a shell.
+
+    Examples
+    --------
+    >>> quoted("age"), quoted("age (years)")
+    ('age', "'age (years)'")
+    """
+    return shlex.quote(name)
 
 
 def some(names: Sequence[str], most: int = 10) -> str:

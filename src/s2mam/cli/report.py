@@ -25,7 +25,7 @@ from s2mam.cli.reading import (
     read_table,
 )
 from s2mam.cli.target import Task, read_target
-from s2mam.exceptions import MissingDependencyError
+from s2mam.exceptions import InvalidInputError, MissingDependencyError
 
 __all__ = ["report", "require_report", "write_report"]
 
@@ -33,7 +33,10 @@ __all__ = ["report", "require_report", "write_report"]
 def report(
     model: ModelFile,
     table: Table,
-    target: Annotated[str, typer.Option("--target", "-t", help="Column that is predicted.")],
+    target: Annotated[
+        str | None,
+        typer.Option("--target", "-t", help="Column that is predicted; else that of the fit."),
+    ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Page to write, .html.")] = Path(
         "report.html"
     ),
@@ -75,14 +78,15 @@ def report(
 
     \b
     Examples:
-      s2mam report wines.s2mam wines.csv --target cultivar --output wines.html
-      s2mam report wines.s2mam wines.csv -t cultivar --test test.csv --resamples 0
+      s2mam report wines.s2mam wines.csv --output wines.html
+      s2mam report wines.s2mam wines.csv --target cultivar --test test.csv --resamples 0
     """
     with session(as_json=as_json, quiet=quiet, debug=debug) as console:
         check_output(output, model, table)
         require_report()
         estimator = load_model(model, table)
         options = TableOptions(encoding, delimiter, tuple(missing or ()))
+        target = _target(estimator, target)
         X, y = _rows(estimator, table, target, unlabeled, options, console)
         held_out = None
         if test is not None:
@@ -105,6 +109,13 @@ def report(
         console.result(
             [f"Wrote {output}."], command="report", output=output, labeled=int(y.notna().sum())
         )
+
+
+def _target(estimator: Any, given: str | None) -> str:
+    known = getattr(estimator, "target_name_", None) if given is None else given
+    if known is None:
+        raise InvalidInputError("The model does not know its target's name; give it with --target.")
+    return str(known)
 
 
 def _rows(

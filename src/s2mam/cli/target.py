@@ -9,7 +9,7 @@ from typing import Any
 
 from s2mam.cli.console import Console
 from s2mam.cli.names import some
-from s2mam.cli.numbers import MARKS, is_text, odd_cells
+from s2mam.cli.numbers import MARKS, is_text, number_cells
 from s2mam.exceptions import InvalidInputError, NoLabelsError
 
 __all__ = ["Target", "Task", "read_target"]
@@ -52,7 +52,8 @@ def read_target(series: Any, task: Task, marker: str | None, console: Console) -
     Parameters
     ----------
     series : pandas.Series
-        The column, empty where unlabelled.
+        The column, empty where unlabelled; its attribute "decimal_comma" says that commas are
+        decimal signs.
     task : Task
         "auto" looks at the labels.
     marker : str or None
@@ -63,9 +64,10 @@ def read_target(series: Any, task: Task, marker: str | None, console: Console) -
     -------
     Target
     """
+    comma = bool(series.attrs.get("decimal_comma"))
     series = _without_marker(series, marker)
     if is_text(series):
-        series = _numbers_or_text(series, task, console)
+        series = _numbers_or_text(series, task, console, comma)
     y = series.convert_dtypes()
     if y.isna().all():
         raise NoLabelsError(f"No cell of {y.name!r} is filled; at least one label is needed.")
@@ -95,25 +97,26 @@ def _without_marker(series: Any, marker: str | None) -> Any:
     return series.mask(hidden)
 
 
-def _numbers_or_text(series: Any, task: Task, console: Console) -> Any:
+def _numbers_or_text(series: Any, task: Task, console: Console, comma: bool) -> Any:
     """Text as numbers where it spells them, known marks of missing values apart."""
-    numbers, odd = odd_cells(series)
+    cells = number_cells(series, comma=comma)
+    numbers, odd = cells.numbers, cells.odd
     name, values = series.name, sorted(odd.unique())
     plenty = numbers.notna().sum() > 0
-    if plenty and all(value.strip().lower() in MARKS for value in values):
-        if values and task is Task.classification:
+    if plenty and not values:
+        if task is Task.classification and (cells.marks or cells.example is not None):
             return series
-        for value in values:
-            console.note(
-                f"{name}: read {value!r} as unlabelled ({int((odd == value).sum())} cells)."
-            )
+        for value, count in cells.marks.items():
+            console.note(f"{name}: read {value!r} as unlabelled ({count} cells).")
+        if cells.example is not None:
+            console.note(f"{name}: read {cells.example[0]!r} as {cells.example[1]:g}.")
         return numbers
     if task is Task.regression or (task is Task.auto and plenty and len(values) == 1):
         row, value = odd.index[0], odd.iloc[0]
-        cells = f"{int((odd == value).sum())} cells, first: row {int(row) + 1}"
+        where = f"{int((odd == value).sum())} cells, first: row {int(row) + 1}"
         or_class = "" if task is Task.regression else "; if it is a class, --task classification"
         raise InvalidInputError(
-            f"{name!r} holds {value!r} ({cells}) where numbers are expected; if it marks "
+            f"{name!r} holds {value!r} ({where}) where numbers are expected; if it marks "
             f"unlabelled rows, say --unlabeled {value!r}{or_class}."
         )
     return series

@@ -220,7 +220,10 @@ def _parse(stream: BinaryIO, encoding: str, label: str, **options: Any) -> Any:
         try:
             frame = parse(".")
             # Where semicolons part the cells, a comma is often the decimal sign.
-            return parse(",") if options["sep"] == ";" and _has_decimal_commas(frame) else frame
+            if options["sep"] == ";" and _has_decimal_commas(frame):
+                frame = parse(",")
+                frame.attrs["decimal_comma"] = True
+            return frame
         except pd.errors.ParserWarning as warning:
             raise InvalidInputError(
                 f"{label} has rows with more cells than its first line has names "

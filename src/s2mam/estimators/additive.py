@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from threadpoolctl import threadpool_limits
 
+from s2mam.bases import BASES
 from s2mam.bilevel.lower import GraphSettings
 from s2mam.estimators.base import AdditiveClassifier, AdditiveEstimator, AdditiveRegressor
 from s2mam.estimators.callback_support import with_callbacks
@@ -14,11 +15,14 @@ from s2mam.estimators.progress import FitWatch
 from s2mam.estimators.rows import TrainingRows, read_rows
 from s2mam.estimators.settings import require_choice, require_number
 from s2mam.estimators.single import SingleSettings, fit_base
+from s2mam.estimators.streamed import open_stream
+from s2mam.graphs import GRAPH_KINDS
+from s2mam.scale import current_options, is_streamed
 
 __all__ = ["ManifoldAdditiveClassifier", "ManifoldAdditiveRegressor"]
 
 SOLVERS = ("auto", "bcd", "admm")
-GRAPHS = ("auto", "dense", "neighbors")
+GRAPHS = GRAPH_KINDS
 
 
 class _ManifoldAdditive(AdditiveEstimator):
@@ -30,6 +34,7 @@ class _ManifoldAdditive(AdditiveEstimator):
         sparsity: float | str = "auto",
         manifold: float | str = "auto",
         bandwidth: float | str = "auto",
+        basis: str = "kernel",
         graph: str = "auto",
         solver: str = "auto",
         scale: bool | str | None = True,
@@ -39,6 +44,7 @@ class _ManifoldAdditive(AdditiveEstimator):
         self.sparsity = sparsity
         self.manifold = manifold
         self.bandwidth = bandwidth
+        self.basis = basis
         self.graph = graph
         self.solver = solver
         self.scale = scale
@@ -49,6 +55,8 @@ class _ManifoldAdditive(AdditiveEstimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any, *, classification: bool) -> Self:
         watch = FitWatch(self, X, y, sample_weight)
         settings = self._settings()
+        if is_streamed(X):
+            return self._fit_stream(X, y, sample_weight, classification, settings, watch)
         rows = read_rows(
             self, X, y, sample_weight, classification=classification, scales=(self.scale,)
         )
@@ -58,11 +66,46 @@ class _ManifoldAdditive(AdditiveEstimator):
         watch.finish()
         return self
 
+    def _fit_stream(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        classification: bool,
+        settings: SingleSettings,
+        watch: FitWatch,
+    ) -> Self:
+        """Fit on rows that are read block by block."""
+        stream = open_stream(
+            self,
+            X,
+            y,
+            sample_weight,
+            classification=classification,
+            scales=(self.scale,),
+            seed=0,
+            n_labeled=current_options().held_rows,
+        )
+        watch.say(stream.describe())
+        watch.begin(0)
+        rows = stream.rows
+        if rows.classes is not None:
+            self.classes_ = rows.classes
+        with threadpool_limits(limits=1, user_api="blas"):
+            constant = is_constant(rows)
+            fitted = fit_constant(rows) if constant else stream.fit_base(settings, watch)
+        self._publish(fitted, stream.survey.n_labeled)
+        self.transduction_ = stream.predict(self, X)
+        watch.finish()
+        return self
+
     def _fit_rows(self, rows: TrainingRows, other: AdditiveEstimator) -> Self:
         """Fit on rows that another estimator has read, and on its selected columns alone."""
-        for name in ("n_features_in_", "feature_names_in_"):
+        for name in ("n_features_in_", "feature_names_in_", "target_name_", "basis"):
             if hasattr(other, name):
                 setattr(self, name, getattr(other, name))
+        if self.basis == "neural":
+            self.basis = "kernel"  # the base model has no networks
         self._learn(rows, self._settings(), other.support_)
         return self
 
@@ -82,9 +125,9 @@ class _ManifoldAdditive(AdditiveEstimator):
             graph=GraphSettings(
                 kind=require_choice("graph", self.graph, GRAPHS),
                 bandwidth="auto" if bandwidth is None else bandwidth,
-                warn=True,
             ),
             solver=require_choice("solver", self.solver, SOLVERS),
+            basis=require_choice("basis", self.basis, BASES),
         )
 
 
@@ -102,7 +145,10 @@ class ManifoldAdditiveRegressor(_ManifoldAdditive, AdditiveRegressor):
         lambda_2; likewise, zero included.
     bandwidth : float or "auto"
         mu of the graph weights exp(-d^2 / mu^2); "auto" adapts to the distances.
-    graph : {"auto", "dense", "neighbors"}
+    basis : {"kernel", "nystrom", "fourier", "auto"}
+        How columns become features: the kernel's own ones, landmarks, or random Fourier features;
+        "auto" chooses by size.
+    graph : {"auto", "dense", "neighbors", "anchors", "nystrom", "fourier"}
         Kind of graph; "auto" chooses by size.
     solver : {"auto", "bcd", "admm"}
         "auto" is the fast one, "admm" the paper's.
@@ -165,7 +211,7 @@ class ManifoldAdditiveClassifier(_ManifoldAdditive, AdditiveClassifier):
 
     Parameters
     ----------
-    sparsity, manifold, bandwidth, graph, solver, scale, categorical
+    sparsity, manifold, bandwidth, basis, graph, solver, scale, categorical
         As in :class:`ManifoldAdditiveRegressor`.
     unlabeled : "auto", marker or None
         What marks an unlabelled row in y; "auto" is a missing value or, for numbers, -1.

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from s2mam._typing import FloatArray, IntArray
+from s2mam.bases.curves import LazyCurves, column_chunks
 from s2mam.bilevel.averaging import (
     AveragedModel,
     AverageOptions,
@@ -23,7 +24,10 @@ from s2mam.estimators.calibration import calibrate
 from s2mam.estimators.fitted import Fitted
 from s2mam.estimators.model import AdditiveModel, AdditivePart
 from s2mam.estimators.rows import TrainingRows
-from s2mam.graphs import Laplacian, build_graph
+from s2mam.exceptions import DegenerateGraphWarning
+from s2mam.graphs import Laplacian, automatic_kind, build_graph
+from s2mam.graphs.diagnostics import degeneracy_message
+from s2mam.intake.notices import warn_user
 from s2mam.masks.dependence import column_dependence
 from s2mam.masks.posterior import size_prior
 
@@ -51,6 +55,8 @@ class AverageSettings:
         Whether unlabelled rows may shape the function through graphs.
     graph_kind, bandwidth
         Of the graph over the columns.
+    basis : str
+        See :func:`s2mam.bases.build_design`.
     max_iter : int or None
         Jumps of the mask sampler per view.
     n_jobs, seed, store, watch
@@ -66,6 +72,7 @@ class AverageSettings:
     seed: int
     store: Store | None
     watch: Watch
+    basis: str = "kernel"
 
 
 def fit_average(rows: TrainingRows, settings: AverageSettings) -> Fitted:
@@ -86,7 +93,16 @@ def fit_average(rows: TrainingRows, settings: AverageSettings) -> Fitted:
     # On the second scale columns enter masks in one piece: where the parts of a column mislead the
     # search or the average, the whole often does not.
     views = [
-        build_view(table, rows.kinds, length=length, whole=index > 0)
+        build_view(
+            table,
+            rows.kinds,
+            length=length,
+            whole=index > 0,
+            basis=settings.basis,
+            seed=settings.seed,
+            n_labeled=rows.n_labeled,
+            all_rows=settings.use_graph and index == 0,
+        )
         for index, table in enumerate(rows.tables)
     ]
     p = len(rows.kinds)
@@ -167,8 +183,10 @@ def _column_graph(
     n = view.table.shape[0]
     if not settings.use_graph or n - rows.n_labeled < 5 or not np.ptp(view.atoms.straight):
         return None
-    kind = "neighbors" if settings.graph_kind == "auto" else settings.graph_kind
-    return build_graph(
+    kind = settings.graph_kind
+    if kind == "auto":
+        kind = automatic_kind(n, dense=False)
+    graph = build_graph(
         view.table,
         dependence,
         kinds=rows.kinds,
@@ -176,7 +194,11 @@ def _column_graph(
         bandwidth=settings.bandwidth,
         n_neighbors=min(10, n - 1),
         warn=False,
+        seed=settings.seed,
     )
+    if graph.degenerate is not None and not isinstance(settings.bandwidth, str):
+        warn_user(degeneracy_message(graph.degenerate, graph.bandwidth), DegenerateGraphWarning)
+    return graph
 
 
 def _to_model(rows: TrainingRows, views: list[View], averaged: AveragedModel) -> AdditiveModel:
@@ -184,7 +206,7 @@ def _to_model(rows: TrainingRows, views: list[View], averaged: AveragedModel) ->
     intercept = np.zeros(averaged.fits[0].intercept.size)
     for reader, view, fit in zip(rows.readers, views, averaged.fits, strict=True):
         coef = view.atoms.coefficients(view.design, fit.straight, fit.curved)
-        parts.append(AdditivePart(reader, view.design, coef))
+        parts.append(AdditivePart(reader, view.design.without_rows(), coef))
         intercept = intercept + fit.intercept
     return AdditiveModel(tuple(parts), intercept, clip=True)
 
@@ -193,14 +215,24 @@ def _contribution_shares(views: list[View], averaged: AveragedModel) -> FloatArr
     """Share of each column in the variance of the decision over all rows."""
     n, p = views[0].table.shape
     shares = np.zeros(p)
-    for j in range(p):
-        part = np.zeros((n, averaged.fits[0].intercept.size))
-        for view, fit in zip(views, averaged.fits, strict=True):
-            part += np.outer(view.atoms.straight[:, j], fit.straight[j])
-            part += view.atoms.curved[j] @ fit.curved[j]
-        shares[j] = part.var(axis=0).sum()
+    outputs = averaged.fits[0].intercept.size
+    for columns in column_chunks(p, n * 8):
+        bends = [_curves_of(view, columns) for view in views]
+        for at, j in enumerate(columns):
+            part = np.zeros((n, outputs))
+            for view, fit, curved in zip(views, averaged.fits, bends, strict=True):
+                part += np.outer(view.atoms.straight[:, j], fit.straight[j])
+                part += curved[at] @ fit.curved[j]
+            shares[j] = part.var(axis=0).sum()
     total = float(shares.sum())
     return shares / total if total > 0 else shares
+
+
+def _curves_of(view: View, columns: IntArray) -> FloatArray:
+    curved = view.atoms.curved
+    if isinstance(curved, LazyCurves):
+        return curved.of_columns(columns)
+    return curved[columns[0] : columns[-1] + 1]
 
 
 def _publish(

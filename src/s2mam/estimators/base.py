@@ -12,10 +12,16 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from s2mam._typing import AnyArray, BoolArray, FloatArray
+from s2mam.estimators.blockwise import by_blocks
 from s2mam.estimators.callback_support import CallbackSupportMixin
 from s2mam.estimators.fitted import Fitted
 from s2mam.estimators.model import FittedModel, model_from_state
+from s2mam.estimators.notebook import ComponentReprMixin
+from s2mam.estimators.rehearsal import rehearse
+from s2mam.exceptions import InvalidInputError
+from s2mam.intake import find_unlabeled
 from s2mam.persistence import save
+from s2mam.scale import is_streamed
 
 __all__ = ["AdditiveClassifier", "AdditiveEstimator", "AdditiveRegressor"]
 
@@ -28,6 +34,7 @@ _SAVED = (
     "chosen_",
     "n_features_in_",
     "feature_names_in_",
+    "target_name_",
     "classes_",
     "transduction_",
     "n_labeled_",
@@ -35,7 +42,12 @@ _SAVED = (
 )
 
 
-class AdditiveEstimator(CallbackSupportMixin, SelectorMixin, BaseEstimator):  # type: ignore[misc]
+class AdditiveEstimator(
+    ComponentReprMixin,
+    CallbackSupportMixin,  # type: ignore[misc]
+    SelectorMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
     """Base class of the additive estimators."""
 
     mask_probabilities_: FloatArray
@@ -48,6 +60,7 @@ class AdditiveEstimator(CallbackSupportMixin, SelectorMixin, BaseEstimator):  # 
     n_iter_: int
     classes_: AnyArray
     n_features_in_: int
+    target_name_: str
 
     def contributions(self, X: Any) -> FloatArray:
         """What each column adds to the decision of each row.
@@ -63,6 +76,8 @@ class AdditiveEstimator(CallbackSupportMixin, SelectorMixin, BaseEstimator):  # 
             Rows sum to the decision (the prediction, for regression) less ``intercept_``.
         """
         check_is_fitted(self, "_model")
+        if is_streamed(X):
+            return by_blocks(self, "contributions", X)  # type: ignore[no-any-return]
         values = self._model.contributions(X, self)
         return values[:, :, 0] if values.shape[2] == 1 else values
 
@@ -99,6 +114,15 @@ class AdditiveEstimator(CallbackSupportMixin, SelectorMixin, BaseEstimator):  # 
         self.n_labeled_ = n_labeled
         self.n_iter_ = max(1, len(fitted.history.get("criterion", [])))
 
+    def _refuse_unlabeled(self, y: Any, *, classes: bool) -> None:
+        """Unlabelled rows have no truth, and a mark of them would count as a wrong prediction."""
+        unlabeled = find_unlabeled(y, unlabeled=getattr(self, "unlabeled", "auto"), classes=classes)
+        if unlabeled.any():
+            raise InvalidInputError(
+                f"y has {int(unlabeled.sum())} unlabelled rows, which cannot be scored; pass the "
+                "labelled rows alone, or use s2mam.model_selection.labeled_scorer."
+            )
+
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self, "_model")
         return self.support_
@@ -109,7 +133,11 @@ class AdditiveEstimator(CallbackSupportMixin, SelectorMixin, BaseEstimator):  # 
             for name, value in self.get_params(deep=False).items()
             if name != "callbacks"
         }
-        learned = {name: getattr(self, name) for name in _SAVED if hasattr(self, name)}
+        learned = {
+            name: getattr(self, name)
+            for name in _SAVED
+            if hasattr(self, name) and not _is_lazy(name, getattr(self, name))
+        }
         return {
             "parameters": {name: _plain(value) for name, value in parameters.items()},
             "learned": learned,
@@ -123,11 +151,18 @@ class AdditiveEstimator(CallbackSupportMixin, SelectorMixin, BaseEstimator):  # 
             if name in _SAVED:
                 setattr(estimator, name, value)
         estimator._model = model_from_state(state["model"])
+        rehearse(estimator)
         return estimator
+
+    def __getstate__(self) -> Any:
+        # Predictions that are not made yet hang on a file, a source or a cluster.
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if not _is_lazy(name, value)}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         tags.target_tags.required = True
@@ -149,7 +184,28 @@ class AdditiveRegressor(RegressorMixin, AdditiveEstimator):  # type: ignore[misc
         -------
         ndarray of shape (n,)
         """
+        if is_streamed(X):
+            return by_blocks(self, "predict", X)  # type: ignore[no-any-return]
         return self._decide(X)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R2 of the predictions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+            Rows.
+        y : array-like of shape (n,)
+            Their numbers, all of them known.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+        """
+        self._refuse_unlabeled(y, classes=False)
+        return float(super().score(X, y, sample_weight=sample_weight))
 
 
 class AdditiveClassifier(ClassifierMixin, AdditiveEstimator):  # type: ignore[misc]
@@ -167,6 +223,8 @@ class AdditiveClassifier(ClassifierMixin, AdditiveEstimator):  # type: ignore[mi
         -------
         ndarray of shape (n,) or (n, n_classes)
         """
+        if is_streamed(X):
+            return by_blocks(self, "decision_function", X)  # type: ignore[no-any-return]
         return self._decide(X)
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -181,6 +239,8 @@ class AdditiveClassifier(ClassifierMixin, AdditiveEstimator):  # type: ignore[mi
         -------
         ndarray of shape (n, n_classes)
         """
+        if is_streamed(X):
+            return by_blocks(self, "predict_proba", X)  # type: ignore[no-any-return]
         decision = self._decide(X)
         if self.classes_.size == 1:
             return np.ones((decision.shape[0], 1))
@@ -202,12 +262,38 @@ class AdditiveClassifier(ClassifierMixin, AdditiveEstimator):  # type: ignore[mi
         -------
         ndarray of shape (n,)
         """
+        if is_streamed(X):
+            return by_blocks(self, "predict", X)  # type: ignore[no-any-return]
         decision = self._decide(X)
         if self.classes_.size == 1:
             return np.repeat(self.classes_, decision.shape[0])
         codes = (decision > 0).astype(np.intp) if decision.ndim == 1 else decision.argmax(axis=1)
         labels: AnyArray = self.classes_[codes]
         return labels
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy of the predictions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+            Rows.
+        y : array-like of shape (n,)
+            Their classes, all of them known.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+        """
+        self._refuse_unlabeled(y, classes=True)
+        return float(super().score(X, y, sample_weight=sample_weight))
+
+
+def _is_lazy(name: str, value: Any) -> bool:
+    """Whether these are predictions of streamed rows that nobody has asked for yet."""
+    return name == "transduction_" and not isinstance(value, np.ndarray)
 
 
 def _plain(value: Any) -> Any:

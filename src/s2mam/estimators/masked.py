@@ -24,12 +24,15 @@ from s2mam.estimators.masked_settings import (
     open_checkpoint,
     single_settings,
 )
+from s2mam.estimators.neural import fit_neural
 from s2mam.estimators.progress import FitWatch
 from s2mam.estimators.relaxed import fit_relaxed
 from s2mam.estimators.rows import TrainingRows, read_rows, scale_names
 from s2mam.estimators.settings import resolve_budget
 from s2mam.estimators.single import fit_loop, fit_paper
+from s2mam.estimators.streamed import open_stream
 from s2mam.exceptions import InvalidInputError
+from s2mam.scale import is_streamed
 
 __all__ = ["MaskedEstimator"]
 
@@ -93,16 +96,28 @@ class MaskedEstimator(AdditiveEstimator):
         watch = FitWatch(self, X, y, sample_weight)
         learner = check_parameters(self)
         scales = scale_names(self.scale) if learner == "posterior" else (self.scale,)
-        rows = read_rows(self, X, y, sample_weight, classification=classification, scales=scales)
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        given = (self, X, y, sample_weight)
+        stream = None
+        if is_streamed(X):
+            stream = open_stream(*given, classification=classification, scales=scales, seed=seed)
+            watch.say(stream.describe())
+        rows = (
+            read_rows(*given, classification=classification, scales=scales)
+            if stream is None
+            else stream.rows
+        )
         if rows.classes is not None:
             self.classes_ = rows.classes
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         # Many small solves: one BLAS thread each is fastest, and gives the same bits everywhere.
         with threadpool_limits(limits=1, user_api="blas"):
             fitted = self._learn(learner, rows, seed, watch)
-        self._publish(fitted, rows.n_labeled)
+            if stream is not None:
+                budget = resolve_budget(self.n_features_to_select, len(rows.kinds))
+                fitted = stream.correct(fitted, budget, watch)
+        self._publish(fitted, rows.n_labeled if stream is None else stream.survey.n_labeled)
         self._rows = (rows, X)
-        self.transduction_ = self.predict(X)
+        self.transduction_ = self.predict(X) if stream is None else stream.predict(self, X)
         watch.finish()
         return self
 
@@ -157,6 +172,8 @@ class MaskedEstimator(AdditiveEstimator):
         if learner == "posterior":
             return fit_average(rows, average_settings(self, budget, saved, seed, watch))
         settings = single_settings(self, learner, budget, saved, seed, watch)
+        if self.basis == "neural":
+            return fit_neural(rows, settings)
         if learner == "relaxed":
             return fit_relaxed(rows, settings)
         if self.literal:

@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from s2mam.bases import BASES, resolve_basis
 from s2mam.bilevel.lower import GraphSettings
 from s2mam.estimators.additive import GRAPHS, SOLVERS
 from s2mam.estimators.averaged import AverageSettings
+from s2mam.estimators.neural import check_neural
 from s2mam.estimators.progress import FitWatch
 from s2mam.estimators.rows import TrainingRows
 from s2mam.estimators.settings import require_choice, require_count, require_number
 from s2mam.estimators.single import SingleSettings
 from s2mam.exceptions import InvalidInputError
+from s2mam.graphs import automatic_kind
 from s2mam.persistence import Checkpoint, UnitStore, fingerprint
 
 if TYPE_CHECKING:
@@ -43,7 +46,7 @@ _WITHOUT_EFFECT = (
 
 def check_parameters(estimator: MaskedEstimator) -> str:
     """Check what does not depend on the data; return the mask learner."""
-    require_choice("basis", estimator.basis, ("kernel",))
+    require_choice("basis", estimator.basis, (*BASES, "neural"))
     require_choice("graph", estimator.graph, GRAPHS)
     require_choice("solver", estimator.solver, SOLVERS)
     criterion = require_choice("criterion", estimator.criterion, CRITERIA)
@@ -54,6 +57,8 @@ def check_parameters(estimator: MaskedEstimator) -> str:
     for name in ("n_masks", "max_iter"):
         require_count(name, getattr(estimator, name))
     learner = require_choice("mask_learner", estimator.mask_learner, LEARNERS)
+    if estimator.basis == "neural":
+        return check_neural(learner, criterion, estimator.solver, estimator.literal)
     learner = "posterior" if learner == "auto" else learner
     if learner == "posterior" and criterion in ("labeled", "loo"):
         raise InvalidInputError(
@@ -70,6 +75,11 @@ def check_parameters(estimator: MaskedEstimator) -> str:
             "literal=True is the paper's algorithm and needs mask_learner='reinforce'; pass "
             "**PAPER for all of its settings."
         )
+    if estimator.literal and estimator.basis not in ("kernel", "fourier"):
+        raise InvalidInputError(
+            f"literal=True is the paper's model, which knows basis='kernel' and 'fourier', not "
+            f"{estimator.basis!r}; leave out literal=True or choose one of them."
+        )
     return learner
 
 
@@ -80,7 +90,8 @@ def describe(estimator: MaskedEstimator, learner: str, rows: TrainingRows) -> st
     chosen = {
         "mask_learner": learner,
         "n_features_to_select": "left to the data",
-        "graph": "neighbors" if learner == "posterior" else "by size",
+        "basis": resolve_basis("auto", n),
+        "graph": automatic_kind(n, dense=learner != "posterior"),
         "bandwidth": "by the distances",
         "solver": "bcd",
         "criterion": "evidence",
@@ -90,6 +101,8 @@ def describe(estimator: MaskedEstimator, learner: str, rows: TrainingRows) -> st
         del chosen["solver"], chosen["criterion"]
     else:
         chosen |= {"sparsity": "by leave-one-out", "manifold": "by leave-one-out"}
+    if estimator.basis == "neural":
+        chosen |= {"solver": "Adam", "criterion": "labels held out in folds"}
     automatic = [
         f"{name}: {value}" for name, value in chosen.items() if getattr(estimator, name) == "auto"
     ]
@@ -117,6 +130,7 @@ def average_settings(
         seed=seed,
         store=None if saved is None else UnitStore(saved),
         watch=watch,
+        basis=estimator.basis,
     )
 
 
@@ -135,7 +149,10 @@ def single_settings(
         sparsity=require_number("sparsity", estimator.sparsity),
         manifold=require_number("manifold", estimator.manifold),
         graph=GraphSettings(
-            kind=estimator.graph, bandwidth="auto" if bandwidth is None else bandwidth
+            kind=estimator.graph,
+            bandwidth="auto" if bandwidth is None else bandwidth,
+            literal=estimator.literal,
+            seed=seed,
         ),
         solver=estimator.solver,
         criterion=estimator.criterion,
@@ -146,6 +163,7 @@ def single_settings(
         seed=seed,
         checkpoint=saved,
         watch=watch,
+        basis=estimator.basis,
     )
 
 

@@ -12,9 +12,17 @@ from s2mam.bases.design import Design
 from s2mam.bases.kernels import kernel_matrix
 from s2mam.bilevel.views import clip_numeric
 from s2mam.estimators.extremes import require_moderate
+from s2mam.estimators.literal_waves import wave_model_from_state
+from s2mam.estimators.neural_model import neural_model_from_state
 from s2mam.intake import TableReader
+from s2mam.intake.sparse_tables import is_sparse
 
 __all__ = ["AdditiveModel", "AdditivePart", "FittedModel", "LiteralModel", "model_from_state"]
+
+# Features that are held at once when rows are predicted: 256 MB.
+_FEATURES = 2**25
+# Numbers of a sparse table that are dense at once when rows are predicted.
+_DENSE = 2**24
 
 
 class FittedModel(Protocol):
@@ -49,6 +57,13 @@ class AdditivePart:
         used = np.bincount(owner, np.abs(self.coef).sum(axis=1), self.design.n_columns)
         return np.flatnonzero(used > 0.0)
 
+    def column_runs(self, rows: int) -> list[IntArray]:
+        """The contributing columns in runs whose features fit in memory; usually a single one."""
+        columns = self.columns
+        ends = np.cumsum(self.design.ranks[columns]) * rows
+        number = np.maximum(ends - 1, 0) // _FEATURES
+        return np.split(columns, np.flatnonzero(np.diff(number)) + 1)
+
 
 @dataclass(frozen=True)
 class AdditiveModel:
@@ -72,28 +87,30 @@ class AdditiveModel:
         for part, table in zip(self.parts, self._tables(X, estimator), strict=True):
             if total is None:
                 total = np.zeros((table.shape[0], part.design.n_columns, self.intercept.size))
-            columns = part.columns
-            features = part.design.evaluate(table, columns)
-            at = 0
-            for j in columns:
-                block = part.design.block(int(j))
-                width = block.stop - block.start
-                total[:, j] += features[:, at : at + width] @ part.coef[block]
-                at += width
+            for columns in part.column_runs(table.shape[0]):
+                features = part.design.evaluate(table, columns)
+                at = 0
+                for j in columns:
+                    block = part.design.block(int(j))
+                    width = block.stop - block.start
+                    total[:, j] += features[:, at : at + width] @ part.coef[block]
+                    at += width
         assert total is not None  # a model has at least one part
         return total
 
     def decision(self, X: Any, estimator: Any = None) -> FloatArray:
         """Decision values (n, k)."""
+        runs = _sparse_runs(X)
+        if len(runs) > 1:
+            return np.concatenate([self.decision(run, estimator) for run in runs])
         decision: FloatArray | None = None
         for part, table in zip(self.parts, self._tables(X, estimator), strict=True):
-            columns = part.columns
-            chosen = np.isin(
-                np.repeat(np.arange(part.design.n_columns), part.design.ranks), columns
-            )
+            owner = np.repeat(np.arange(part.design.n_columns), part.design.ranks)
             # Rows one by one would give other last bits than rows together, so no shortcut here.
-            values = part.design.evaluate(table, columns) @ part.coef[chosen]
-            decision = values if decision is None else decision + values
+            for columns in part.column_runs(table.shape[0]):
+                chosen = np.isin(owner, columns)
+                values = part.design.evaluate(table, columns) @ part.coef[chosen]
+                decision = values if decision is None else decision + values
         assert decision is not None
         return decision + self.intercept
 
@@ -197,6 +214,10 @@ class LiteralModel:
 
 def model_from_state(state: dict[str, Any]) -> FittedModel:
     """Rebuild a model from its state."""
+    if state["type"] == "waves":
+        return wave_model_from_state(state)
+    if state["type"] == "neural":
+        return neural_model_from_state(state)
     if state["type"] == "literal":
         return LiteralModel(
             reader=TableReader.from_state(state["reader"]),
@@ -215,6 +236,15 @@ def model_from_state(state: dict[str, Any]) -> FittedModel:
         for part in state["parts"]
     )
     return AdditiveModel(parts, np.asarray(state["intercept"]), bool(state["clip"]))
+
+
+def _sparse_runs(X: Any) -> list[Any]:
+    """Rows of a sparse table in runs that may be dense; any other table as it is."""
+    if not is_sparse(X) or X.ndim != 2 or X.shape[0] * X.shape[1] <= _DENSE:
+        return [X]
+    step = max(1, _DENSE // X.shape[1])
+    rows = X.tocsr()
+    return [rows[start : start + step] for start in range(0, X.shape[0], step)]
 
 
 def _filled(table: FloatArray) -> FloatArray:

@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.utils.validation import _check_sample_weight
 
 from s2mam._typing import AnyArray, BoolArray, FloatArray, IntArray
-from s2mam.exceptions import InvalidInputError
+from s2mam.exceptions import InvalidInputError, MemoryLimitError
+from s2mam.graphs.memory import memory_allowance
 from s2mam.intake import (
     LabeledTarget,
     TableReader,
@@ -17,8 +18,12 @@ from s2mam.intake import (
     read_regression_target,
     read_weights,
 )
+from s2mam.intake.sparse_tables import is_sparse
 
-__all__ = ["TrainingRows", "read_rows", "scale_names"]
+__all__ = ["TrainingRows", "read_rows", "require_table_memory", "scale_names"]
+
+# Dense tables that a fit holds per scale at its peak: as read, in order, clipped, its lines.
+_COPIES = 4
 
 
 @dataclass(frozen=True)
@@ -80,7 +85,8 @@ def read_rows(
     Parameters
     ----------
     estimator : estimator
-        Gets ``n_features_in_`` and ``feature_names_in_``; its `unlabeled` and `categorical` apply.
+        Gets ``n_features_in_``, ``feature_names_in_`` and, where y has a name, ``target_name_``;
+        its `unlabeled` and `categorical` apply.
     X, y, sample_weight
         As given to ``fit``.
     classification : bool
@@ -97,10 +103,13 @@ def read_rows(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y "
             "is None; pass y with unlabelled rows marked."
         )
+    if is_sparse(X):
+        require_table_memory(X.shape, n_tables=len(scales))
     readers = [TableReader(scale=scale, categorical=estimator.categorical) for scale in scales]
     first = readers[0].fit_transform(X, estimator=estimator)
     read = read_classification_target if classification else read_regression_target
     target: LabeledTarget = read(y, unlabeled=estimator.unlabeled, n_rows=first.shape[0])
+    _remember_target(estimator, y)
     copies = _copies(sample_weight, target.labeled, X)
     if sample_weight is not None:
         first = readers[0].fit_transform(X, estimator=estimator, row_weight=copies)
@@ -124,6 +133,47 @@ def read_rows(
         weights=weights,
         classes=classes,
     )
+
+
+def _remember_target(estimator: Any, y: Any) -> None:
+    """The name of y, for model files and reports; a fit without one forgets the last."""
+    columns = list(getattr(y, "columns", []))  # of a table with one column
+    name = columns[0] if len(columns) == 1 else getattr(y, "name", None)
+    if isinstance(name, str) and name:
+        estimator.target_name_ = name
+    elif hasattr(estimator, "target_name_"):
+        del estimator.target_name_
+
+
+def require_table_memory(
+    shape: tuple[int, ...], *, n_tables: int, memory_limit: int | None = None
+) -> None:
+    """Raise when the dense columns of a sparse table would not fit in memory.
+
+    Parameters
+    ----------
+    shape : tuple
+        Rows and columns.
+    n_tables : int
+        Number of scales.
+    memory_limit : int, optional
+        Bytes; by default 60 % of what is available.
+
+    Examples
+    --------
+    >>> require_table_memory((100_000, 100_000), n_tables=2, memory_limit=10**9)
+    Traceback (most recent call last):
+    ...
+    s2mam.exceptions.MemoryLimitError: A fit on 100000 rows and 100000 columns holds them as ...
+    """
+    needed = 8 * int(np.prod(shape[:2], dtype=np.float64)) * _COPIES * n_tables
+    allowance = memory_allowance(memory_limit)
+    if allowance is not None and needed > allowance:
+        raise MemoryLimitError(
+            f"A fit on {shape[0]} rows and {shape[1]} columns holds them as numbers in about "
+            f"{needed / 1e9:.3g} GB, zeros included, but {allowance / 1e9:.3g} GB are allowed; "
+            "leave out columns that are rarely filled, or unlabelled rows."
+        )
 
 
 def _copies(sample_weight: Any, labeled: BoolArray, X: Any) -> FloatArray:

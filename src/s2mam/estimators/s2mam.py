@@ -26,10 +26,11 @@ class S2MAMRegressor(MaskedEstimator, AdditiveRegressor):
         graph is switched off by ``manifold=0``; any other value leaves the weight to the data.
     bandwidth : float or "auto"
         mu of the graph weights exp(-d^2 / mu^2).
-    basis : {"kernel"}
-        Space of the components.
-    graph : {"auto", "dense", "neighbors"}
-        Kind of graph.
+    basis : {"kernel", "nystrom", "fourier", "auto"}
+        How columns become features: the kernel's own ones, a fixed number of landmarks, or the
+        paper's random Fourier features (S2MAM-F); "auto" takes landmarks above 20,000 rows.
+    graph : {"auto", "dense", "neighbors", "anchors", "nystrom", "fourier"}
+        Kind of graph; "auto" chooses by size.
     mask_learner : {"auto", "posterior", "relaxed", "rloo", "reinforce"}
         "posterior" (the default) averages over masks; the others end with one mask: "relaxed"
         descends with exact gradients at the expected mask and swaps pairs, "rloo" draws several

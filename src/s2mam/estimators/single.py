@@ -9,6 +9,7 @@ import numpy as np
 
 from s2mam._typing import BoolArray, FloatArray
 from s2mam.bases import build_design
+from s2mam.bases.build import build_recipes
 from s2mam.bases.kernels import auto_lengths
 from s2mam.bilevel.literal import LiteralLevel
 from s2mam.bilevel.lower import GraphSettings, LowerLevel
@@ -19,10 +20,13 @@ from s2mam.bilevel.tuning import tune
 from s2mam.bilevel.watch import Watch
 from s2mam.estimators.extremes import require_moderate
 from s2mam.estimators.fitted import Fitted
-from s2mam.estimators.model import AdditiveModel, AdditivePart, LiteralModel
+from s2mam.estimators.literal_waves import wave_model
+from s2mam.estimators.model import AdditiveModel, AdditivePart, FittedModel, LiteralModel
 from s2mam.estimators.rows import TrainingRows
 from s2mam.estimators.watched_loop import run_watched
-from s2mam.exceptions import InvalidInputError
+from s2mam.exceptions import DegenerateGraphWarning, InvalidInputError
+from s2mam.graphs.diagnostics import degeneracy_message
+from s2mam.intake.notices import warn_user
 from s2mam.losses import LogisticLoss, Loss, MultinomialLoss, SquaredLoss
 from s2mam.masks.budget import choose_budget
 from s2mam.masks.contrasts import class_contrasts
@@ -47,6 +51,8 @@ __all__ = [
 # Largest number of columns that a search looks for by itself.
 MAX_SIZE = 30
 _LINEAR = 0.3
+# Tables of more numbers than this get features when they are needed, not all at once.
+_HELD = 2**21
 
 
 @dataclass(frozen=True)
@@ -69,6 +75,8 @@ class SingleSettings:
     seed : int
     checkpoint : Checkpoint or None
     watch : Watch
+    basis : str
+        See :func:`s2mam.bases.build_design`.
     """
 
     budget: int | None
@@ -84,13 +92,17 @@ class SingleSettings:
     seed: int = 0
     checkpoint: Checkpoint | None = None
     watch: Watch = field(default_factory=Watch)
+    basis: str = "kernel"
 
 
 def build_lower(rows: TrainingRows, settings: SingleSettings) -> LowerLevel:
     """The lower level of a fit; penalties still at zero."""
     table = rows.tables[0]
     require_moderate(table, rows.readers[0])
-    design = build_design(table, rows.kinds, linear=_LINEAR, tolerance=1e-6)
+    _warn_of_empty_graph(rows, settings)
+    options: dict[str, Any] = {"linear": _LINEAR, "tolerance": 1e-6, "basis": settings.basis}
+    make = build_recipes if table.size > _HELD else build_design
+    design = make(table, rows.kinds, **options, seed=settings.seed)
     loss, target = _loss(rows)
     return LowerLevel(
         design,
@@ -147,6 +159,8 @@ def fit_paper(rows: TrainingRows, settings: SingleSettings) -> Fitted:
             "use the default settings."
         )
     require_moderate(rows.tables[0], rows.readers[0])
+    if settings.budget is not None:  # else the lower level below has warned
+        _warn_of_empty_graph(rows, settings)
     table = np.where(np.isnan(rows.tables[0]), 0.0, rows.tables[0])
     loss, target = _loss(rows)
     p = table.shape[1]
@@ -161,6 +175,8 @@ def fit_paper(rows: TrainingRows, settings: SingleSettings) -> Fitted:
         length=auto_lengths(table, ("numeric",) * p),
         graph=settings.graph,
         solver=settings.solver,
+        basis=settings.basis,
+        seed=settings.seed,
     )
     budget = settings.budget or _default_budget(rows, build_lower(rows, settings))
     options = _with_given(paper_options(float(budget)), settings)
@@ -169,9 +185,13 @@ def fit_paper(rows: TrainingRows, settings: SingleSettings) -> Fitted:
     # Algorithm 1 ends with the coefficients of its last step 1 and predicts with E[m] = s.
     solution = level.solve(state.masks[0])
     alpha = solution.alpha if solution.alpha.ndim == 3 else solution.alpha[:, :, None]
-    model = LiteralModel(
-        rows.readers[0], table, alpha, state.s.copy(), level.design.lengths, level.kernel
-    )
+    model: FittedModel
+    if settings.basis == "fourier":
+        model = wave_model(rows.readers[0], level, alpha, state.s.copy())
+    else:
+        model = LiteralModel(
+            rows.readers[0], table, alpha, state.s.copy(), level.design.lengths, level.kernel
+        )
     support = top_mask(state.s, budget)
     chosen = {"sparsity": level.sparsity, "manifold": level.manifold, "budget": budget}
     reason = state.stop_reason or "max_iter"
@@ -195,7 +215,9 @@ def refit(
         manifold=settings.manifold,
     )
     fitted = _publish(rows, level, solution, mask, history, reason)
-    return replace(fitted, probabilities=probabilities)
+    # A constant column changes no criterion, so that its probability is whatever it began with.
+    constant = np.array(rows.kinds) == "constant"
+    return replace(fitted, probabilities=np.where(constant, 0.0, probabilities))
 
 
 def _publish(
@@ -223,6 +245,15 @@ def _publish(
     return Fitted(model, active.astype(np.float64), support & active, history, reason, chosen)
 
 
+def _warn_of_empty_graph(rows: TrainingRows, settings: SingleSettings) -> None:
+    """Once a fit, when the user's bandwidth leaves nothing in the graph of all columns."""
+    if isinstance(settings.graph.bandwidth, str) or settings.manifold == 0.0:
+        return
+    graph = settings.graph.build(rows.tables[0], np.ones(len(rows.kinds)), rows.kinds)
+    if graph.degenerate is not None:
+        warn_user(degeneracy_message(graph.degenerate, graph.bandwidth), DegenerateGraphWarning)
+
+
 def _loss(rows: TrainingRows) -> tuple[Loss, Any]:
     if rows.classes is None:
         return SquaredLoss(), rows.target
@@ -242,9 +273,8 @@ def smooth_criterion(
         target = target / (float(np.sqrt(share @ target**2)) or 1.0)
     else:
         target = class_contrasts(rows.target, rows.classes.size)
-    kernels = labeled_kernels(
-        lower.design.features[rows.labeled], lower.design.offsets, target, rows.weights
-    )
+    features = lower.features_of(np.arange(lower.n_columns), rows.labeled)
+    kernels = labeled_kernels(features, lower.design.offsets, target, rows.weights)
     return LooCriterion(kernels) if name == "loo" else EvidenceCriterion(kernels)
 
 

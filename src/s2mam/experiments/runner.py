@@ -8,12 +8,14 @@ from contextlib import AbstractContextManager, closing
 
 from joblib import Parallel, delayed
 
+from s2mam.exceptions import MissingDependencyError
 from s2mam.experiments.cells import Record, Work, plan, run_cell
 from s2mam.experiments.problem import check_sources
 from s2mam.experiments.progress import Advance, silent
 from s2mam.experiments.protocol import Protocol
 from s2mam.experiments.store import CellStore
 from s2mam.experiments.systems import find_system
+from s2mam.intake.notices import warn_user
 
 __all__ = ["run_protocol"]
 
@@ -52,7 +54,8 @@ def run_protocol(
     Returns
     -------
     list of dict
-        In the order of the protocol. A failed cell holds "error".
+        In the order of the protocol. A failed cell holds "error". Cells of a system that needs a
+        package that is not installed are left out, with a warning, unless the store has them.
 
     Examples
     --------
@@ -74,10 +77,30 @@ def run_protocol(
         for work in works
         if work.cell not in done or (retry_failed and "error" in done[work.cell])
     ]
-    if missing:
-        _compute(missing, store, n_jobs, progress)
+    able = _able(missing)
+    if able:
+        _compute(able, store, n_jobs, progress)
     done = store.records()
     return [done[work.cell] for work in works if work.cell in done]
+
+
+def _able(missing: list[Work]) -> list[Work]:
+    """Cells whose system can run here; a warning, or an error if none can, names the others."""
+    forms = {(work.cell.system, work.setting.task): work.system for work in missing}
+    found = {name: system.lacking(task) for (name, task), system in forms.items()}
+    lacking = {name: packages for name, packages in found.items() if packages}
+    if not lacking:
+        return missing
+    extras = ",".join(sorted({packages[0] for packages in lacking.values()}))
+    message = (
+        f"{', '.join(lacking)} cannot run without {extras}; install it with: "
+        f"pip install 's2mam[{extras}]'."
+    )
+    able = [work for work in missing if work.cell.system not in lacking]
+    if not able:
+        raise MissingDependencyError(message)
+    warn_user(f"Left out of the study: {message}")
+    return able
 
 
 def _compute(

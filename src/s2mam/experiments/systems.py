@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from s2mam.bilevel.paper import PAPER
@@ -81,6 +82,17 @@ class System:
             return self.grid
         found: Mapping[str, Sequence[Any]] = getattr(self._class(task), "grid", {})
         return found
+
+    def lacking(self, task: str) -> list[str]:
+        """Packages that a fit needs and that are not installed.
+
+        Examples
+        --------
+        >>> find_system("S2MAM").lacking("regression")
+        []
+        """
+        needed: Sequence[str] = getattr(self._class(task), "requires", ())
+        return [name for name in needed if find_spec(name) is None]
 
     def _class(self, task: str) -> Any:
         module, name = self.classes[task].split(":")

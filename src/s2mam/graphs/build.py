@@ -11,18 +11,39 @@ from numpy.typing import ArrayLike
 
 from s2mam._typing import FloatArray
 from s2mam.exceptions import DegenerateGraphWarning, InvalidInputError
+from s2mam.graphs.anchors import anchor_weights
 from s2mam.graphs.bandwidth import degree_bandwidth
 from s2mam.graphs.dense import dense_weights
 from s2mam.graphs.diagnostics import degeneracy_message
-from s2mam.graphs.distances import mask_rows
+from s2mam.graphs.distances import MaskedRows, mask_rows
+from s2mam.graphs.fourier import literal_weights, positive_weights
 from s2mam.graphs.laplacian import Laplacian, Weights
 from s2mam.graphs.memory import estimate_bytes, memory_allowance, require_memory
 from s2mam.graphs.neighbors import neighbor_weights
+from s2mam.graphs.nystrom import nystrom_weights
+from s2mam.intake.notices import warn_user
 
-__all__ = ["build_graph"]
+__all__ = ["GRAPH_KINDS", "automatic_kind", "build_graph"]
 
+#: Kinds of graphs that can be asked for.
+GRAPH_KINDS: Final = ("auto", "dense", "neighbors", "anchors", "nystrom", "fourier")
 # Up to here the dense graph takes at most 128 MB and a fraction of a second.
 _DENSE_ROWS: Final = 4000
+# Up to here the search for neighbours, which grows with the square of the rows, takes seconds.
+_NEIGHBOR_ROWS: Final = 20_000
+
+
+def automatic_kind(n: int, *, dense: bool = True) -> str:
+    """Kind of graph that "auto" stands for: dense, then neighbours, then anchors.
+
+    Examples
+    --------
+    >>> automatic_kind(500), automatic_kind(500, dense=False), automatic_kind(50_000)
+    ('dense', 'neighbors', 'anchors')
+    """
+    if dense and n <= _DENSE_ROWS:
+        return "dense"
+    return "neighbors" if n <= _NEIGHBOR_ROWS else "anchors"
 
 
 def build_graph(
@@ -36,6 +57,8 @@ def build_graph(
     normalized: bool = False,
     memory_limit: int | None = None,
     warn: bool = True,
+    literal: bool = False,
+    seed: int = 0,
 ) -> Laplacian:
     """Return the Laplacian of the graph between masked rows.
 
@@ -48,9 +71,11 @@ def build_graph(
         Multiplies the columns. By default all columns count.
     kinds : sequence of {"numeric", "categorical", "constant"}, optional
         By default all columns are numeric.
-    kind : {"auto", "dense", "neighbors"}
-        Dense weights between all rows (the paper's graph), or only to the nearest ones. "auto" is
-        dense up to 4000 rows when memory allows it.
+    kind : {"auto", "dense", "neighbors", "anchors", "nystrom", "fourier"}
+        Dense weights between all rows (the paper's graph), or only to the nearest ones; through a
+        few anchors that every row leans on; or approximations of the dense weights by landmarks or
+        by random features. "auto" is dense up to 4000 rows when memory allows it, then neighbours,
+        and anchors above 20,000 rows.
     bandwidth : "auto" or float
         mu of the weights ``exp(-d^2 / mu^2)``. "auto" adapts to the masked distances: in a dense
         graph a typical row gets total weight ``n_neighbors / 2``, in a neighbour graph the typical
@@ -63,6 +88,12 @@ def build_graph(
         Bytes the graph may take; by default 60 % of the available memory.
     warn : bool
         Issue a DegenerateGraphWarning when the graph carries no information.
+    literal : bool
+        With ``kind="fourier"``: the paper's random waves, whose weights may be negative, with the
+        least addition to the diagonal that keeps L positive semidefinite (and a warning) instead of
+        positive random features.
+    seed : int
+        Of the random features.
 
     Returns
     -------
@@ -95,14 +126,15 @@ def build_graph(
     rows = mask_rows(table, weight, kinds)
     given = None if isinstance(bandwidth, str) else float(bandwidth)
     weights: Weights
-    if kind == "dense":
-        mu = degree_bandwidth(rows, n_neighbors / 2.0) if given is None else given
-        weights = dense_weights(rows, mu)
-    else:
+    if kind == "neighbors":
         weights, mu = neighbor_weights(rows, n_neighbors, given)
+        degrees = np.asarray(weights.sum(axis=1), dtype=np.float64).ravel()
+    else:
+        mu = degree_bandwidth(rows, n_neighbors / 2.0) if given is None else given
+        weights, degrees = _weights_at(kind, rows, mu, n_neighbors / 2.0, literal, seed)
     graph = Laplacian(
         weights=weights,
-        degrees=np.asarray(weights.sum(axis=1), dtype=np.float64).ravel(),
+        degrees=degrees,
         normalized=normalized,
         kind=kind,
         bandwidth=mu,
@@ -112,6 +144,30 @@ def build_graph(
         message = degeneracy_message(graph.degenerate, mu)
         warnings.warn(message, DegenerateGraphWarning, stacklevel=2)
     return graph
+
+
+def _weights_at(
+    kind: str, rows: MaskedRows, mu: float, degree: float, literal: bool, seed: int
+) -> tuple[Weights, FloatArray]:
+    """Weights of a graph that has one bandwidth for all rows, and the degrees."""
+    if kind == "dense":
+        dense = dense_weights(rows, mu)
+        return dense, np.asarray(dense.sum(axis=1), dtype=np.float64).ravel()
+    if kind == "anchors":
+        return anchor_weights(rows, mu, degree=degree), np.full(rows.n, degree)
+    if kind == "nystrom":
+        return nystrom_weights(rows, mu)
+    if not literal:
+        return positive_weights(rows, mu, seed=seed)
+    weights, degrees, added = literal_weights(rows, mu, seed=seed)
+    if added > 0.0:
+        warn_user(
+            f"The random Fourier features give negative similarities and their Laplacian an "
+            f"eigenvalue of about {-added:.3g}; as much was added to its diagonal, without which "
+            'the fit has no minimum. graph="dense" or graph="anchors" need no such repair.',
+            DegenerateGraphWarning,
+        )
+    return weights, degrees
 
 
 def _read_rows(Z: ArrayLike, kinds: Sequence[str] | None) -> tuple[FloatArray, tuple[str, ...]]:
@@ -154,8 +210,9 @@ def _read_mask(mask: ArrayLike | None, p: int) -> FloatArray:
 
 
 def _require_options(kind: str, bandwidth: float | str, n_neighbors: int) -> None:
-    if kind not in ("auto", "dense", "neighbors"):
-        raise InvalidInputError(f'kind={kind!r} is unknown; use "auto", "dense" or "neighbors".')
+    if kind not in GRAPH_KINDS:
+        listed = ", ".join(f'"{name}"' for name in GRAPH_KINDS)
+        raise InvalidInputError(f"kind={kind!r} is unknown; use one of {listed}.")
     if isinstance(bandwidth, str):
         if bandwidth != "auto":
             raise InvalidInputError(f'bandwidth={bandwidth!r} is unknown; use a number or "auto".')
@@ -182,7 +239,7 @@ def _choose_kind(kind: str, n: int, width: int, n_neighbors: int, memory_limit: 
     if kind == "auto":
         needed = estimate_bytes(n, "dense", n_columns=width, n_neighbors=n_neighbors)
         fits = allowance is None or needed <= allowance
-        kind = "dense" if n <= _DENSE_ROWS and fits else "neighbors"
+        kind = automatic_kind(n, dense=fits)
     needed = estimate_bytes(n, kind, n_columns=width, n_neighbors=n_neighbors)
     require_memory(needed, allowance, n=n, kind=kind)
     return kind

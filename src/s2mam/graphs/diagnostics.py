@@ -11,7 +11,13 @@ from scipy.sparse.csgraph import connected_components
 
 from s2mam._typing import FloatArray, IntArray
 
-__all__ = ["GraphDiagnostics", "component_labels", "degeneracy_message", "find_degeneracy"]
+__all__ = [
+    "GraphDiagnostics",
+    "component_labels",
+    "degeneracy_message",
+    "find_degeneracy",
+    "sparse_components",
+]
 
 # A row whose weights sum to less than this is not tied to the others by any usable multiple of L.
 _NO_EDGE: Final = 1e-12
@@ -41,9 +47,7 @@ class GraphDiagnostics:
     component_labels: IntArray
 
 
-def find_degeneracy(
-    weights: FloatArray | sparse.csr_array, degrees: FloatArray, n_columns: int
-) -> str | None:
+def find_degeneracy(weights: object, degrees: FloatArray, n_columns: int) -> str | None:
     """Return why a graph carries no information, or None.
 
     Examples
@@ -97,9 +101,23 @@ def component_labels(weights: FloatArray | sparse.csr_array) -> tuple[int, IntAr
     (2, array([0, 1, 0]))
     """
     if sparse.issparse(weights):
-        count, labels = connected_components(weights > _NO_EDGE, directed=False)
-        return int(count), labels.astype(np.intp)
+        return sparse_components(weights > _NO_EDGE)
     return _dense_components(weights)
+
+
+def sparse_components(links: sparse.csr_array) -> tuple[int, IntArray]:
+    """Return the number of connected components of a sparse graph and each row's component."""
+    # scipy 1.11 takes the indices for 32-bit ones and answers nonsense, in silence, for others.
+    plain = sparse.csr_array(
+        (
+            np.ones(links.nnz),
+            links.indices.astype(np.int32, copy=False),
+            links.indptr.astype(np.int32, copy=False),
+        ),
+        shape=links.shape,
+    )
+    count, labels = connected_components(plain, directed=False)
+    return int(count), labels.astype(np.intp)
 
 
 def _dense_components(weights: FloatArray) -> tuple[int, IntArray]:

@@ -11,10 +11,12 @@ from scipy import sparse
 
 from s2mam._typing import FloatArray
 from s2mam.graphs.diagnostics import GraphDiagnostics, component_labels, find_degeneracy
+from s2mam.graphs.diagonal import diagonal
+from s2mam.graphs.factored import FactoredWeights
 
 __all__ = ["Laplacian", "Weights"]
 
-Weights: TypeAlias = "FloatArray | sparse.csr_array"
+Weights: TypeAlias = "FloatArray | sparse.csr_array | FactoredWeights"
 
 
 @dataclass(frozen=True)
@@ -23,13 +25,15 @@ class Laplacian:
 
     Attributes
     ----------
-    weights : (n, n) array or sparse array
-        W: symmetric, not negative, zero on the diagonal.
+    weights : (n, n) array, sparse array or FactoredWeights
+        W: symmetric, not negative, zero on the diagonal. Factored weights are not zero there, which
+        cancels in D - W, and approximate ones may be a little negative; D - W is positive
+        semidefinite in any case.
     degrees : (n,) array
-        Row sums of W.
+        Row sums of W, or more.
     normalized : bool
         Rows without any edge have a zero row in the normalized Laplacian, not a one.
-    kind : {"dense", "neighbors"}
+    kind : {"dense", "neighbors", "anchors", "nystrom", "fourier"}
         How the weights were made.
     bandwidth : float
         mu of the weights ``exp(-d^2 / mu^2)``.
@@ -72,13 +76,28 @@ class Laplacian:
     @cached_property
     def degenerate(self) -> str | None:
         """Why the graph carries no information, or None when it does."""
+        if isinstance(self.weights, FactoredWeights):
+            others = np.maximum(self.weights.sums() - self.weights.own, 0.0)
+            return find_degeneracy(self.weights, others, self.n_columns)
         return find_degeneracy(self.weights, self.degrees, self.n_columns)
 
     @cached_property
     def diagnostics(self) -> GraphDiagnostics:
         """Bandwidth, degeneracy and connected components; computed when first asked for."""
-        n_components, labels = component_labels(self.weights)
+        if isinstance(self.weights, FactoredWeights):
+            n_components, labels = self.weights.components()
+        else:
+            n_components, labels = component_labels(self.weights)
         return GraphDiagnostics(self.bandwidth, self.degenerate, n_components, labels)
+
+    def normalized_weights(self) -> Weights:
+        """Return D^-1/2 W D^-1/2, in the form that the weights have."""
+        root = self._root_degrees
+        if isinstance(self.weights, FactoredWeights):
+            return self.weights.scaled(root)
+        if sparse.issparse(self.weights):
+            return diagonal(root) @ self.weights @ diagonal(root)
+        return root[:, None] * self.weights * root
 
     @cached_property
     def _root_degrees(self) -> FloatArray:
@@ -88,6 +107,6 @@ class Laplacian:
 
     def _unnormalized(self, F: FloatArray) -> FloatArray:
         degrees = self.degrees if F.ndim == 1 else self.degrees[:, None]
-        result: FloatArray = self.weights @ F
+        result = np.asarray(self.weights @ F, dtype=np.float64)
         np.subtract(degrees * F, result, out=result)
         return result

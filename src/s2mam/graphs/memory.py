@@ -13,6 +13,8 @@ __all__ = ["available_bytes", "estimate_bytes", "require_memory"]
 #: Share of the available memory that one graph may take when no limit is given.
 _SHARE: Final = 0.6
 _DOUBLE: Final = 8
+# Numbers per row of the approximate graphs at their largest: shares and indices, or features.
+_SHARES: Final = {"anchors": 20, "nystrom": 1000, "fourier": 256}
 
 
 def estimate_bytes(n: int, kind: str, *, n_columns: int = 0, n_neighbors: int = 10) -> int:
@@ -30,6 +32,9 @@ def estimate_bytes(n: int, kind: str, *, n_columns: int = 0, n_neighbors: int = 
         bandwidth = min(n * n, 160_000) * 3 * _DOUBLE
         blocks = 3 * min(n, 256) * n * _DOUBLE
         return n * n * _DOUBLE + max(bandwidth, blocks) + rows
+    if kind in ("anchors", "nystrom", "fourier"):
+        # Features or shares of every row with temporaries, and a block of distances.
+        return rows + (4 * n * _SHARES[kind] + 3 * 2**21) * _DOUBLE
     entries = n * (n_neighbors + 1)
     return 12 * entries * _DOUBLE + rows  # both directions, values and indices, and their union
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
 from s2mam._typing import FloatArray
 from s2mam.graphs.laplacian import Laplacian
@@ -41,13 +40,7 @@ def propagate(
     >>> bool((spread[:20] > 0).all() and (spread[20:] < 0).all())
     True
     """
-    linked = graph.degrees > np.finfo(np.float64).tiny
-    root = np.where(linked, 1.0 / np.sqrt(np.where(linked, graph.degrees, 1.0)), 0.0)
-    weights = graph.weights
-    if sparse.issparse(weights):
-        scaled = sparse.diags_array(root) @ weights @ sparse.diags_array(root)
-    else:
-        scaled = root[:, None] * weights * root
+    scaled = graph.normalized_weights()
     target = (1.0 - alpha) * seeds
     # I - alpha S has eigenvalues in [1 - alpha, 1 + alpha], so plain conjugate gradients take a
     # number of steps that depends on alpha alone, all right-hand sides at once.

@@ -5,11 +5,13 @@ from s2mam.inspection.components import ComponentCurve, component_curves
 from s2mam.inspection.contributions import ContributionDisplay
 from s2mam.inspection.display import ComponentDisplay
 from s2mam.inspection.graph import GraphDisplay
-from s2mam.inspection.html import ComponentReprMixin, component_html
+from s2mam.inspection.html import component_html
 from s2mam.inspection.lookup import ComponentTable, component_table, export_lookup
 from s2mam.inspection.lookup_predict import predict_from_lookup
+from s2mam.inspection.mask_image import MaskImageDisplay
 from s2mam.inspection.mask_path import MaskPathDisplay, MaskRecorder
 from s2mam.inspection.masks import MaskDisplay
+from s2mam.inspection.onnx import export_onnx
 from s2mam.inspection.report import report
 from s2mam.inspection.selection import SelectionDisplay
 from s2mam.inspection.stability import SelectionStability, selection_stability
@@ -19,12 +21,12 @@ __all__ = [
     "ComponentBands",
     "ComponentCurve",
     "ComponentDisplay",
-    "ComponentReprMixin",
     "ComponentTable",
     "ContributionDisplay",
     "DecisionSurfaceDisplay",
     "GraphDisplay",
     "MaskDisplay",
+    "MaskImageDisplay",
     "MaskPathDisplay",
     "MaskRecorder",
     "SelectionDisplay",
@@ -34,6 +36,7 @@ __all__ = [
     "component_html",
     "component_table",
     "export_lookup",
+    "export_onnx",
     "predict_from_lookup",
     "report",
     "selection_stability",

@@ -104,6 +104,7 @@ def draw_strips(
     above = axis.inset_axes((0.0, 1.03, 1.0, 0.28), sharex=axis)
     above.plot(np.arange(order.size), decision[order], color="black", linewidth=1.4)
     above.axhline(start, color=GREY, linewidth=0.8, linestyle="--")
-    above.set_title(quantity, fontsize="x-small", loc="left", pad=2)
+    # Inside the panel: a title above it would be cut off at the edge of the figure.
+    above.text(0.01, 0.95, quantity, fontsize="x-small", va="top", transform=above.transAxes)
     above.tick_params(labelbottom=False, labelsize="x-small")
     bare(above)

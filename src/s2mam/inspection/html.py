@@ -17,38 +17,10 @@ from s2mam.inspection.learned import learned_curves
 if TYPE_CHECKING:
     from s2mam.estimators.base import AdditiveEstimator
 
-__all__ = ["ComponentReprMixin", "component_html"]
+__all__ = ["component_html"]
 
 _WIDTH, _HEIGHT, _PAD = 170, 76, 4
 _DASHES = ("", "6 3", "6 2 1 2", "2 2", "6 2 1 2 1 2", "1 1", "9 3")
-
-
-class ComponentReprMixin:
-    """Adds the largest components to what notebooks show of a fitted estimator.
-
-    It stands before ``BaseEstimator`` among the base classes; scikit-learn's own diagram comes
-    first, the curves below it.
-
-    Examples
-    --------
-    >>> from sklearn.base import BaseEstimator
-    >>> class Unfitted(ComponentReprMixin, BaseEstimator):
-    ...     pass
-    >>> "components" in Unfitted()._repr_mimebundle_()["text/html"]
-    False
-    """
-
-    def _repr_html_inner(self) -> str:
-        return str(super()._repr_html_inner()) + self._component_part()  # type: ignore[misc]
-
-    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**options)  # type: ignore[misc]
-        if "text/html" in bundle:
-            bundle["text/html"] += self._component_part()
-        return bundle
-
-    def _component_part(self) -> str:
-        return component_html(self) if hasattr(self, "_model") else ""  # type: ignore[arg-type]
 
 
 def component_html(

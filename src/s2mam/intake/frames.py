@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_array, validate_data
 from s2mam._typing import AnyArray, BoolArray, FloatArray
 from s2mam.exceptions import InvalidInputError
 from s2mam.intake.missing import missing_mask
+from s2mam.intake.sparse_tables import dense_columns, is_sparse, read_sparse
 
 _TEXT = (str, np.str_)
 _BOOL = (bool, np.bool_)
@@ -99,12 +100,20 @@ class RawTable:
         All columns as finite floats or NaN, when every one is numeric.
     column : callable
         ``column(j)`` gives the j-th `RawColumn`.
+    stored : sparse array or None
+        All columns, when the table is a sparse matrix.
     """
 
     names: list[str]
     n_rows: int
     matrix: FloatArray | None
     column: Callable[[int], RawColumn]
+    stored: Any = None
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether the type of the table says that every column holds numbers."""
+        return self.matrix is not None or self.stored is not None
 
 
 def read_table(X: Any, owner: Any, *, reset: bool, default_names: list[str] | None) -> RawTable:
@@ -112,7 +121,7 @@ def read_table(X: Any, owner: Any, *, reset: bool, default_names: list[str] | No
 
     Parameters
     ----------
-    X : array-like, or a dataframe of pandas, polars or another library that narwhals knows
+    X : array-like, sparse matrix, or a dataframe of any library that narwhals knows
         The table; it is never written to.
     owner : estimator
         Its `n_features_in_` and `feature_names_in_` are set (`reset`) or checked.
@@ -125,6 +134,8 @@ def read_table(X: Any, owner: Any, *, reset: bool, default_names: list[str] | No
     -------
     RawTable
     """
+    if is_sparse(X):
+        return _read_stored(X, owner, reset, default_names)
     if nw.dependencies.is_into_dataframe(X) or isinstance(X, nw.DataFrame):
         return _read_frame(X, owner, reset, default_names)
     return _read_array(X, owner, reset, default_names)
@@ -151,6 +162,21 @@ def _read_array(X: Any, owner: Any, reset: bool, default_names: list[str] | None
 
     matrix = _finite_matrix(array, names) if array.dtype.kind in "biuf" else None
     return RawTable(names, array.shape[0], matrix, column)
+
+
+def _read_stored(X: Any, owner: Any, reset: bool, default_names: list[str] | None) -> RawTable:
+    table = read_sparse(X, owner, reset=reset)
+    names = default_names or [f"x{j}" for j in range(table.shape[1])]
+    infinite = np.flatnonzero(np.isinf(table.data))
+    if len(infinite):
+        j = int(np.searchsorted(table.indptr, infinite[0], side="right")) - 1
+        inside = infinite[infinite < table.indptr[j + 1]]
+        raise infinite_error(names[j], len(inside), int(table.indices[inside].min()))
+
+    def column(j: int) -> RawColumn:
+        return RawColumn(names[j], dense_columns(table, np.array([j]))[:, 0])
+
+    return RawTable(names, table.shape[0], None, column, table)
 
 
 def _read_frame(X: Any, owner: Any, reset: bool, default_names: list[str] | None) -> RawTable:

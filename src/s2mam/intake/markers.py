@@ -66,6 +66,8 @@ def as_vector(y: Any, n_rows: int | None = None) -> AnyArray:
             "rows inside y instead."
         )
     values = np.asarray(y)
+    if values.dtype.kind == "f" and _is_whole_type(getattr(y, "dtype", None)):
+        values = np.asarray(y, dtype=object)  # whole numbers beside missing ones stay whole
     if values.dtype.kind in "US" and not hasattr(y, "dtype"):
         # A list such as ["a", None, -1] would turn its markers into text.
         as_objects = np.asarray(y, dtype=object)
@@ -128,6 +130,11 @@ def equals_marker(values: AnyArray, marker: Any) -> BoolArray:
     if kind not in wanted:
         return np.zeros(len(values), dtype=bool)
     return np.asarray(values == marker, dtype=bool)
+
+
+def _is_whole_type(dtype: Any) -> bool:
+    """Whether a type of pandas or polars is one of whole numbers."""
+    return not isinstance(dtype, np.dtype) and str(dtype).lower().startswith(("int", "uint"))
 
 
 def _is_missing(value: Any) -> bool:

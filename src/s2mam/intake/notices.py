@@ -9,7 +9,10 @@ from s2mam.exceptions import S2MAMWarning
 
 
 def warn_user(message: str, category: type[Warning] = S2MAMWarning) -> None:
-    """Warn with the location of the first caller outside this package.
+    """Warn with the location of the first caller outside this package and scikit-learn.
+
+    From release 1.9 on, scikit-learn wraps ``fit``; without looking beyond it every warning would
+    point into scikit-learn.
 
     Parameters
     ----------
@@ -36,4 +39,4 @@ def warn_user(message: str, category: type[Warning] = S2MAMWarning) -> None:
 
 
 def _is_ours(module: str) -> bool:
-    return module.split(".")[0] == "s2mam"
+    return module.split(".")[0] in ("s2mam", "sklearn")

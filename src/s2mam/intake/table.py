@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from numbers import Integral
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from s2mam._typing import BoolArray, FloatArray
+from s2mam._typing import BoolArray, FloatArray, IntArray
 from s2mam.exceptions import InvalidInputError
 from s2mam.intake.columns import ColumnInfo, ColumnKind, find_categories
 from s2mam.intake.frames import RawTable, read_table
+from s2mam.intake.named_columns import named_columns
 from s2mam.intake.scaling import column_statistics, rank_knots, resolve_scale
+from s2mam.intake.sparse_tables import column_blocks, dense_columns
 from s2mam.intake.state import pack_columns, unpack_columns
 
 
@@ -174,18 +175,39 @@ class TableReader(BaseEstimator):  # type: ignore[misc]
             del self.feature_names_in_
 
     def _learn(self, table: RawTable, row_weight: FloatArray | None) -> None:
-        method = resolve_scale(self.scale)
         counted = _counted_rows(row_weight, table.n_rows)
         categorical = self._categorical_columns(table)
         numeric = np.flatnonzero(~categorical)
+        columns: list[ColumnInfo | None] = [None] * len(table.names)
+        # Columns without ties have the same scores: one array serves all of them.
+        known: dict[bytes, FloatArray] = {}
+        runs = [numeric] if table.stored is None else column_blocks(table.n_rows, numeric)
+        for run in runs:
+            for info, j in zip(
+                self._learn_numbers(table, run, row_weight, known), run, strict=True
+            ):
+                columns[j] = info
+        for j in np.flatnonzero(categorical):
+            columns[j] = _categorical_info(table, int(j), counted)
+        self.columns_ = [column for column in columns if column is not None]
+
+    def _learn_numbers(
+        self,
+        table: RawTable,
+        numeric: IntArray,
+        row_weight: FloatArray | None,
+        known: dict[bytes, FloatArray],
+    ) -> Iterator[ColumnInfo]:
+        method = resolve_scale(self.scale)
+        counted = _counted_rows(row_weight, table.n_rows)
         numbers = _numeric_matrix(table, numeric)
         stats = column_statistics(numbers, method, row_weight)
-        columns: list[ColumnInfo | None] = [None] * len(table.names)
         for k, j in enumerate(numeric):
             knots = scores = None
             if method == "rank" and not stats.constant[k]:
                 knots, scores = rank_knots(numbers[:, k], row_weight)
-            columns[j] = ColumnInfo(
+                scores = known.setdefault(scores.tobytes(), scores)
+            yield ColumnInfo(
                 name=table.names[j],
                 kind="constant" if stats.constant[k] else "numeric",
                 center=float(stats.center[k]),
@@ -196,9 +218,6 @@ class TableReader(BaseEstimator):  # type: ignore[misc]
                 high=float(stats.high[k]),
                 n_missing=int(np.count_nonzero(np.isnan(numbers[counted, k]))),
             )
-        for j in np.flatnonzero(categorical):
-            columns[j] = _categorical_info(table, int(j), counted)
-        self.columns_ = [column for column in columns if column is not None]
 
     def _categorical_columns(self, table: RawTable) -> BoolArray:
         chosen = np.zeros(len(table.names), dtype=bool)
@@ -211,20 +230,38 @@ class TableReader(BaseEstimator):  # type: ignore[misc]
                     f"got {self.categorical!r}."
                 )
         else:
-            chosen[_named_columns(self.categorical, table.names)] = True
-        if table.matrix is None:
+            chosen[named_columns(self.categorical, table.names)] = True
+        if not table.is_numeric:
             for j in np.flatnonzero(~chosen):
                 chosen[j] = table.column(int(j)).looks_categorical()
         return chosen
 
     def _encode(self, table: RawTable) -> FloatArray:
         encoded = np.empty((table.n_rows, len(self.columns_)))
+        if table.stored is not None:
+            self._encode_stored(table, encoded)
+            return encoded
         for j, column in enumerate(self.columns_):
             if table.matrix is None or column.categories is not None:
                 encoded[:, j] = column.encode(table.column(j))
             else:
                 encoded[:, j] = column.scale_numbers(table.matrix[:, j])
         return encoded
+
+    def _encode_stored(self, table: RawTable, encoded: FloatArray) -> None:
+        for run in column_blocks(table.n_rows, np.arange(len(self.columns_))):
+            block = dense_columns(table.stored, run)
+            for k, j in enumerate(run):
+                column = self.columns_[j]
+                if column.categories is None:
+                    encoded[:, j] = column.scale_numbers(block[:, k])
+                else:
+                    encoded[:, j] = column.encode(table.column(int(j)))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
 
 def _counted_rows(row_weight: FloatArray | None, n_rows: int) -> BoolArray:
@@ -241,6 +278,8 @@ def _counted_rows(row_weight: FloatArray | None, n_rows: int) -> BoolArray:
 
 
 def _numeric_matrix(table: RawTable, numeric: Any) -> FloatArray:
+    if table.stored is not None:
+        return dense_columns(table.stored, numeric)
     if table.matrix is not None:
         return table.matrix if len(numeric) == table.matrix.shape[1] else table.matrix[:, numeric]
     matrix = np.empty((table.n_rows, len(numeric)))
@@ -258,21 +297,3 @@ def _categorical_info(table: RawTable, j: int, counted: BoolArray) -> ColumnInfo
         categories=categories,
         n_missing=int(np.count_nonzero(column.missing & counted)),
     )
-
-
-def _named_columns(wanted: Sequence[Any], names: list[str]) -> list[int]:
-    """Indices of columns given by name, index or bool mask."""
-    if len(wanted) == len(names) and all(isinstance(item, bool | np.bool_) for item in wanted):
-        return [int(j) for j in np.flatnonzero(wanted)]
-    chosen = []
-    for item in wanted:
-        if isinstance(item, str) and item in names:
-            chosen.append(names.index(item))
-        elif isinstance(item, Integral) and -len(names) <= int(item) < len(names):
-            chosen.append(int(item))
-        else:
-            raise InvalidInputError(
-                f"categorical names the column {item!r}, but the table has {len(names)} columns: "
-                f"{', '.join(names[:10])}{', ...' if len(names) > 10 else ''}."
-            )
-    return chosen

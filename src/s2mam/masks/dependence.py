@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import chi2, rankdata
 
-from s2mam._typing import BoolArray, FloatArray, IntArray
+from s2mam._typing import FloatArray, IntArray
 
 __all__ = ["column_dependence"]
 
@@ -22,6 +22,8 @@ _MAX_LEVERAGE = 0.1
 # Chance of a link as strong as the column's strongest, anywhere in a table of independent columns,
 # at which dependence starts to count and is taken as certain.
 _DOUBT, _CERTAIN = 1e-1, 1e-4
+# Products of features that are held at once.
+_LINKS = 4_000_000
 
 
 def column_dependence(table: FloatArray, rng: np.random.Generator) -> FloatArray:
@@ -56,11 +58,7 @@ def column_dependence(table: FloatArray, rng: np.random.Generator) -> FloatArray
         np.arange(p) if p <= _MAX_PARTNERS else np.sort(rng.choice(p, _MAX_PARTNERS, replace=False))
     )
     ranks = _ranks(table[rows])
-    present = ~np.isnan(ranks)
-    shallow, deep = _waves(ranks, 1), _waves(ranks, _WAVES)
-    log_chance = np.minimum(
-        _log_chance(shallow, present, partners), _log_chance(deep, present, partners)
-    )
+    log_chance = np.minimum(_log_chance(ranks, 1, partners), _log_chance(ranks, _WAVES, partners))
     doubt, certain = np.log(_DOUBT), np.log(_CERTAIN)
     dependence: FloatArray = np.clip((doubt - log_chance) / (doubt - certain), 0.0, 1.0)
     if np.count_nonzero(dependence > 0.5) < 2:
@@ -92,24 +90,40 @@ def _waves(ranks: FloatArray, count: int) -> FloatArray:
     return result
 
 
-def _log_chance(features: FloatArray, present: BoolArray, partners: IntArray) -> FloatArray:
+def _log_chance(ranks: FloatArray, count: int, partners: IntArray) -> FloatArray:
     """Log-probability of the strongest link of each column if all columns were independent.
 
     The features of a column are orthonormal, so n times the squared correlations between two
     independent columns add up to a chi-squared variable; the bound over all pairs is Bonferroni's.
-    With missing values n is the product of the two columns' rows over the rows they share.
+    With missing values n is the product of the two columns' rows over the rows they share. The
+    features of some columns at a time exist beside those of the partners.
     """
-    p = features.shape[0]
-    seen = present.astype(np.float64)
+    p = ranks.shape[1]
+    seen = (~np.isnan(ranks)).astype(np.float64)
     rows, common = seen.sum(axis=0), seen.T @ seen[:, partners]
-    links = _links(features, features[partners])
+    right = _waves(ranks[:, partners], count)
+    links, sizes = np.empty((p, partners.size)), np.empty(p, dtype=np.intp)
+    step = max(1, _LINKS // max(1, partners.size * count * count))
+    for start in range(0, p, step):
+        run = slice(start, start + step)
+        left = _waves(ranks[:, run], count)
+        links[run] = _links(left, right)
+        sizes[run] = np.count_nonzero(np.abs(left).sum(axis=1) > 0.0, axis=1)
     links *= np.outer(rows, rows[partners]) / np.maximum(common, 1.0)
     links[partners, np.arange(partners.size)] = 0.0
-    ranks = np.count_nonzero(np.abs(features).sum(axis=1) > 0.0, axis=1)
-    freedom = np.maximum(np.outer(ranks, ranks[partners]), 1)
+    freedom = np.maximum(np.outer(sizes, sizes[partners]), 1)
     pairs = p * partners.size / 2.0
-    log_chance: FloatArray = chi2.logsf(links, freedom).min(axis=1) + np.log(pairs)
+    log_chance: FloatArray = _smallest_tail(links, freedom) + np.log(pairs)
     return log_chance
+
+
+def _smallest_tail(links: FloatArray, freedom: IntArray) -> FloatArray:
+    """Least log-probability of a row's links; of those with equal freedom the largest has it."""
+    least = np.zeros(links.shape[0])
+    for degrees in np.unique(freedom):
+        largest = np.where(freedom == degrees, links, -1.0).max(axis=1)
+        least = np.where(largest >= 0.0, np.minimum(least, chi2.logsf(largest, degrees)), least)
+    return least
 
 
 def _links(left: FloatArray, right: FloatArray) -> FloatArray:
@@ -117,11 +131,6 @@ def _links(left: FloatArray, right: FloatArray) -> FloatArray:
     p, n, r = left.shape
     q = right.shape[0]
     flat_right = right.transpose(1, 0, 2).reshape(n, q * r)
-    out = np.empty((p, q))
-    step = max(1, 4_000_000 // max(1, q * r * r))
-    for start in range(0, p, step):
-        part = left[start : start + step]
-        flat = part.transpose(1, 0, 2).reshape(n, -1)
-        squares = np.square(flat.T @ flat_right).reshape(part.shape[0], r, q, r)
-        out[start : start + step] = squares.sum(axis=(1, 3))
-    return out
+    flat = left.transpose(1, 0, 2).reshape(n, -1)
+    squares = np.square(flat.T @ flat_right).reshape(p, r, q, r)
+    return np.asarray(squares.sum(axis=(1, 3)), dtype=np.float64)

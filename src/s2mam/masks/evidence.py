@@ -7,9 +7,9 @@ from typing import ClassVar, Final
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import cho_solve
 
 from s2mam._typing import FloatArray
+from s2mam.masks.factored import solve_factored
 from s2mam.masks.kernels import LabeledKernels
 from s2mam.masks.noise import best_noise
 
@@ -80,7 +80,7 @@ class EvidenceCriterion:
         kernels = self.kernels
         n, loose = kernels.n_rows, kernels.loose
         factor = kernels.factor(s, noise)
-        solved = cho_solve(factor, kernels.target, check_finite=False)
+        solved = solve_factored(factor, kernels.target)
         energy = max(float(np.vdot(kernels.target, solved)) + loose.energy / noise, _TINY)
         volume = _log_determinant(factor[0]) + loose.count * np.log(noise)
         value = float(self._combine(np.asarray(energy), volume))
@@ -104,7 +104,7 @@ class EvidenceCriterion:
         out = np.flatnonzero(~on)
         kernels = self.kernels
         factor = kernels.without_graph().factor(on, noise)
-        solved = cho_solve(factor, kernels.target, check_finite=False)
+        solved = solve_factored(factor, kernels.target)
         energy = float(np.vdot(kernels.target, solved)) + kernels.loose.energy / noise
         volume = _log_determinant(factor[0]) + kernels.loose.count * np.log(noise)
         blocks = kernels.padded[out]

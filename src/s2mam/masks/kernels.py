@@ -14,11 +14,12 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.linalg import cho_factor, solve_triangular
 
 from s2mam._typing import FloatArray, IntArray
 from s2mam.exceptions import InvalidInputError
 from s2mam.masks.contrasts import complement
+from s2mam.masks.factored import solve_factored
 
 __all__ = ["GraphTerm", "LabeledKernels", "LooseRows", "labeled_kernels"]
 
@@ -183,7 +184,7 @@ class LabeledKernels:
 
     def inverse(self, factor: tuple[FloatArray, bool]) -> FloatArray:
         """Return the explicit inverse of a factorised matrix."""
-        result: FloatArray = cho_solve(factor, np.eye(self.size), check_finite=False)
+        result: FloatArray = solve_factored(factor, np.eye(self.size))
         return result
 
     def _read(self, mask: ArrayLike) -> FloatArray:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from s2mam._typing import BoolArray, FloatArray, IntArray
+from s2mam.bases.curves import LazyCurves
 
 __all__ = ["AtomFit", "LabeledAtoms", "labeled_atoms"]
 
@@ -134,7 +135,7 @@ class LabeledAtoms:
 
 def labeled_atoms(
     straight: FloatArray,
-    curved: FloatArray,
+    curved: FloatArray | LazyCurves,
     rows: IntArray,
     target: FloatArray,
     weights: FloatArray,
@@ -145,7 +146,7 @@ def labeled_atoms(
     ----------
     straight : (n, p) array
         Straight parts of all rows.
-    curved : (p, n, r) array
+    curved : (p, n, r) array or LazyCurves
         Curved parts of all rows.
     rows : (l,) array of int
         The labelled rows.

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import cho_solve
 
 from s2mam._typing import FloatArray
+from s2mam.masks.factored import solve_factored
 from s2mam.masks.kernels import LabeledKernels
 from s2mam.masks.noise import best_noise
 
@@ -65,7 +65,7 @@ class LooCriterion:
         kernels = self.kernels
         noise = self.noise_of(mask)
         factor = kernels.factor(mask, noise)
-        residuals = kernels.back @ cho_solve(factor, kernels.target, check_finite=False)
+        residuals = kernels.back @ solve_factored(factor, kernels.target)
         residuals += kernels.loose.residual / noise
         result: FloatArray = (residuals**2).sum(axis=1) / self._leverage(factor, noise) ** 2
         return result
@@ -78,8 +78,8 @@ class LooCriterion:
         """Return value, gradient by s and derivative by ln(noise), at a given noise."""
         kernels = self.kernels
         factor = kernels.factor(s, noise)
-        solved = cho_solve(factor, kernels.target, check_finite=False)
-        spread = cho_solve(factor, kernels.back.T, check_finite=False)
+        solved = solve_factored(factor, kernels.target)
+        spread = solve_factored(factor, kernels.back.T)
         apart, free = kernels.loose.residual / noise, kernels.loose.leverage / noise
         residuals = kernels.back @ solved + apart
         leverage = np.einsum("in,ni->i", kernels.back, spread) + free
@@ -105,7 +105,7 @@ class LooCriterion:
         out = np.flatnonzero(~on)
         kernels = self.kernels
         factor = kernels.without_graph().factor(on, noise)
-        solved = cho_solve(factor, kernels.target, check_finite=False)
+        solved = solve_factored(factor, kernels.target)
         blocks = kernels.padded[out]
         turned = kernels.inverse(factor) @ blocks
         grown = blocks.transpose(0, 2, 1) @ turned
@@ -124,7 +124,7 @@ class LooCriterion:
         return values
 
     def _leverage(self, factor: tuple[FloatArray, bool], noise: float) -> FloatArray:
-        spread = cho_solve(factor, self.kernels.back.T, check_finite=False)
+        spread = solve_factored(factor, self.kernels.back.T)
         result: FloatArray = np.einsum("in,ni->i", self.kernels.back, spread)
         result += self.kernels.loose.leverage / noise
         return result

@@ -6,6 +6,8 @@ import os
 from importlib import import_module
 from typing import Any, Final, Protocol
 
+import numpy as np
+
 from s2mam.exceptions import InvalidInputError, ModelFileError
 from s2mam.persistence.format import read_state, write_state
 
@@ -88,14 +90,32 @@ def load(path: str | os.PathLike[str]) -> Any:
         )
     if not isinstance(state, dict):
         raise ModelFileError(f"Cannot load {os.fspath(path)!r}: its state is not a dict.")
+    if _holds_complex(state):
+        raise ModelFileError(f"Cannot load {os.fspath(path)!r}: it holds complex numbers.")
     estimator = _resolve(kind)
     try:
         return estimator._from_state(state)
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        MemoryError,  # offsets that ask for more than there is
+        TypeError,
+        ValueError,
+    ) as error:
         raise ModelFileError(
             f"Cannot load {os.fspath(path)!r}: its state does not describe a {kind} "
             f"({type(error).__name__}: {error})."
         ) from error
+
+
+def _holds_complex(tree: Any) -> bool:
+    """No model has complex numbers; numpy would drop their imaginary parts with a warning."""
+    if isinstance(tree, dict):
+        return any(map(_holds_complex, tree.values()))
+    if isinstance(tree, list):
+        return any(map(_holds_complex, tree))
+    return isinstance(tree, np.ndarray | np.generic) and tree.dtype.kind == "c"
 
 
 def _resolve(kind: str) -> Any:

@@ -9,6 +9,7 @@ from scipy import linalg
 
 from s2mam._typing import FloatArray, IntArray
 from s2mam.baselines.shared.simplex import project_simplex
+from s2mam.baselines.shared.unfinished import warn_unfinished
 
 __all__ = ["RescaledFit", "ScaledRidge", "column_shares", "rescaled_least_squares"]
 
@@ -163,6 +164,8 @@ def rescaled_least_squares(
         )
         if len(objective) > 1 and objective[-2] - objective[-1] <= tol * objective[-2]:
             break
+    else:
+        warn_unfinished(objective, max_iter, tol)
     return RescaledFit(slopes, shift, theta, objective)
 
 

@@ -128,7 +128,8 @@ def _order(effects: Effects, support: BoolArray, probabilities: FloatArray) -> A
 def _explain(effects: Effects) -> Markup:
     text = (
         "The probability says how strongly the fit believes that the column belongs in the model; "
-        "above one half (or among the number asked for) it is kept. "
+        "above one half (or among the number asked for) it is kept. Where no column is that "
+        "likely, those that count most in the prediction are named instead. "
     )
     if effects.selection is not None:
         text += (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import platform
+import shlex
 from datetime import datetime
 from importlib.metadata import version
 from typing import Any
@@ -13,7 +14,7 @@ import numpy as np
 from s2mam._version import __version__
 from s2mam.inspection.report_parts.columns import columns_data, columns_section, verdict
 from s2mam.inspection.report_parts.findings import Findings
-from s2mam.inspection.report_parts.markup import Markup, count, join, names, short_text, tag
+from s2mam.inspection.report_parts.markup import Markup, count, join, name, names, short_text, tag
 from s2mam.inspection.report_parts.page import Page, Section
 from s2mam.inspection.report_parts.results import (
     gain_words,
@@ -94,13 +95,17 @@ def build_page(
     }
     made = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M")
     return Page(
-        title=title or f"{kind}: what it learned",
+        title=title or _title(kind, facts.target_name),
         subtitle=f"Written by s2mam {__version__} on {made}.",
         generator=f"s2mam {__version__}",
         sections=sections,
         footer=_footer(show_rows),
         data=data,
     )
+
+
+def _title(kind: str, target: str | None) -> str:
+    return f"{kind}: what it learned" + ("" if target is None else f" about {short_text(target)}")
 
 
 def _summary(kind: str, estimator: Any, findings: Findings) -> Markup:
@@ -115,9 +120,10 @@ def _summary(kind: str, estimator: Any, findings: Findings) -> Markup:
         groups[words.removeprefix("kept, ")].append(facts.names[j])
     said = {"firmly": "firmly ", "likely": "likely ", "unsure": "not surely "}
     listed = [join([said[word], names(group)]) for word, group in groups.items() if group]
+    what = [] if facts.target_name is None else [" to predict ", name(facts.target_name)]
+    rows = f" from {count(facts.n_rows, 'row')}, {facts.target.n_labeled:,} of them labelled"
     items: list[Any] = [
-        f"{kind} learned from {count(facts.n_rows, 'row')}, {facts.target.n_labeled:,} of them "
-        f"labelled, and {count(len(facts.columns), 'column')}.",
+        join([f"{kind} learned", *what, f"{rows}, and {count(len(facts.columns), 'column')}."]),
         join([f"It kept {count(len(kept), 'column')}: ", join(listed, "; "), "."]),
         headline(evaluation),
     ]
@@ -141,11 +147,14 @@ def _load_section(model_path: str | None, columns: list[str]) -> Markup:
         "model.predict(X)  # X: a table with the same columns",
         "model.contributions(X)  # what each column adds, row by row",
     ]
+    shell = f"s2mam predict {shlex.quote(path)} new.csv --output predictions.csv"
     note = f"X has {len(columns)} columns, in this order: "
     return join(
         [
             tag("p", "A model file holds numbers and text only; no code runs when it is loaded."),
             tag("pre", tag("code", "\n".join(lines))),
+            tag("p", "Or from the shell, for a table with the same columns:"),
+            tag("pre", tag("code", shell)),
             tag("p", note, names(columns, 12), "."),
         ]
     )

@@ -55,12 +55,15 @@ class TableFacts:
         Labels, and which rows have one.
     row_groups : ndarray of shape (n,)
         Equal numbers for equal rows.
+    target_name : str or None
+        What the target is called, where that is known.
     """
 
     columns: list[ColumnFacts]
     values: FloatArray
     target: LabeledTarget
     row_groups: IntArray
+    target_name: str | None = None
 
     @property
     def n_rows(self) -> int:
@@ -123,7 +126,9 @@ def read_facts(estimator: Any, X: Any, y: Any, feature_names: Sequence[str] | No
         content = _content(info.categories, info.low, info.high, known)
         columns.append(ColumnFacts(column_name, info.kind, info.n_missing, distinct, content))
     target = read_target(estimator, y, values.shape[0])
-    return TableFacts(columns, values, target, _groups(values))
+    called = getattr(estimator, "target_name_", None) or getattr(y, "name", None)
+    known_name = called if isinstance(called, str) else None
+    return TableFacts(columns, values, target, _groups(values), known_name)
 
 
 def read_target(estimator: Any, y: Any, n_rows: int) -> LabeledTarget:

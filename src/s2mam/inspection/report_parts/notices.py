@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from s2mam._typing import BoolArray, FloatArray, IntArray
+from s2mam.inspection.leaks import filled_with_target, repeats_target
 from s2mam.inspection.report_parts.facts import TableFacts
 from s2mam.inspection.report_parts.markup import (
     Markup,
@@ -62,9 +63,28 @@ def data_notices(facts: TableFacts, support: BoolArray) -> list[Notice]:
     -------
     list of Notice
     """
-    checks = (_labels, _classes, _constant, _missing, _identifiers, _copies, _twins, _reach)
+    checks = (
+        *(_leaks, _labels, _classes, _constant, _missing),
+        *(_identifiers, _copies, _twins, _reach),
+    )
     found = [notice for check in checks for notice in check(facts, support)]
     return sorted(found, key=lambda notice: not notice.serious)
+
+
+def _leaks(facts: TableFacts, support: BoolArray) -> list[Notice]:
+    found = []
+    same = repeats_target(facts.values, facts.labeled, facts.target.y)
+    if same:
+        lead = f"In all {facts.target.n_labeled} labelled rows these say the same as the target: "
+        text = [lead, names([facts.names[j] for j in same]), ". "]
+        text.append("If they are made from it, leave them out: the scores mean nothing with them.")
+        found.append(Notice("Columns that repeat the target", join(text)))
+    only = [j for j in filled_with_target(facts.values, facts.labeled) if j not in same]
+    if only:
+        text = ["Filled where the target is known and nowhere else: "]
+        text += [names([facts.names[j] for j in only]), ". New rows will not have them either."]
+        found.append(Notice("Columns known only with the target", join(text)))
+    return found
 
 
 def _labels(facts: TableFacts, support: BoolArray) -> list[Notice]:

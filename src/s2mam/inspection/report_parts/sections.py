@@ -92,9 +92,9 @@ def curves_section(effects: Effects) -> Markup:
     intro = f"The model is a sum: each curve says what a column adds to {effects.quantity}. "
     if effects.selection is not None:
         intro += (
-            f"Bands hold {percent(effects.level)} of {effects.n_resamples} refits under random "
-            "weights of the labelled rows, point by point; they know nothing of what a sum of "
-            "curves cannot express."
+            f"Bands come from {effects.n_resamples} refits under random weights of the labelled "
+            f"rows: about {percent(effects.level)} of the values of a true curve should lie "
+            "inside. They know nothing of what a sum of curves cannot express."
         )
         if effects.n_resamples < 20:
             intro += f" With {effects.n_resamples} refits they are rough."
@@ -194,7 +194,10 @@ def settings_section(
 def _target(facts: TableFacts) -> Any:
     if facts.target.classes is None:
         y: AnyArray = facts.target.y
-        return (
-            f"numbers from {number(y.min(), 4)} to {number(y.max(), 4)}, mean {number(y.mean(), 4)}"
-        )
-    return join([f"{len(facts.target.classes)} classes: ", names(list(facts.target.classes))])
+        text = f"numbers from {number(y.min(), 4)} to {number(y.max(), 4)}"
+        parts = [f"{text}, mean {number(y.mean(), 4)}"]
+    else:
+        classes = list(facts.target.classes)
+        parts = [f"{len(classes)} classes: ", names(classes)]
+    called = [] if facts.target_name is None else [name(facts.target_name), ": "]
+    return join([*called, *parts])

@@ -1,0 +1,154 @@
+"""How time and memory grow with the rows, beside peers; each fit in a process of its own.
+
+    python benchmarks/scale/run.py [cpu] [--rows 10000 100000 1000000] [--quick]
+    python benchmarks/scale/run.py gpu
+
+Rows have 100 normal columns, 10 of which make up the class; 2,000 rows (or 2 % of them, where that
+is fewer) carry a label. Files are .npy of single precision, read from the path. Seconds are wall
+clock with two workers; memory is the peak of the process less its peak before the fit, so
+what the fit itself adds. Accuracy is on 5,000 fresh rows. Exponents are slopes of log seconds over
+log rows, and over log columns. The Dask rows are made on the workers before the clock starts.
+
+``gpu`` needs torch with CUDA and the dependencies of s2mam, nothing else.
+Writes ``results.json`` and ``results.md`` beside this file, and keeps the part that was not run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+import numpy as np
+from benchmarks.common.environment import run_facts, single_thread
+from benchmarks.scale.rows import write_file
+from benchmarks.scale.tables import page
+
+HERE = Path(__file__).parent
+INFORMATIVE = 10
+COLUMNS = (25, 50, 100, 200)
+
+
+def main() -> int:
+    """Run what was asked for and write the tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("part", nargs="?", choices=("cpu", "gpu", "tables"), default="cpu")
+    parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
+    parser.add_argument("--columns", type=int, default=100, help="columns of a row (100)")
+    parser.add_argument("--quick", action="store_true", help="few rows; results apart")
+    parser.add_argument("--limit", type=float, default=900.0, help="seconds a fit may take (900)")
+    parser.add_argument("--folder", type=Path, help="where files of rows go (temporary folder)")
+    options = parser.parse_args()
+    store = Path(tempfile.gettempdir()) / "s2mam-scale" if options.quick else HERE
+    store.mkdir(parents=True, exist_ok=True)
+    if options.quick:
+        options.rows = [2_000, 8_000]
+    path = store / "results.json"
+    results = json.loads(path.read_text()) if path.exists() else {}
+    if options.part == "gpu":
+        from benchmarks.scale.gpu import measure_gpu
+
+        results["gpu"] = measure_gpu(quick=options.quick)
+    elif options.part == "cpu":
+        results["cpu"] = measure_cpu(options)
+    if options.part != "tables":
+        facts = run_facts("scale", str(__doc__))
+        kept = ("commit", "source", "machine", "versions")
+        results[options.part]["facts"] = {name: facts[name] for name in kept}
+        path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    path.with_suffix(".md").write_text(page(results, str(__doc__)), encoding="utf-8")
+    return 0
+
+
+def measure_cpu(options: argparse.Namespace) -> dict[str, Any]:
+    """Everything that needs no accelerator."""
+    found: dict[str, Any] = {"rows": [], "columns": [], "dask": []}
+    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+        for n in options.rows:
+            files = _files(Path(folder), n, options.columns)
+            for method in ("s2mam", "base", "hist_boosting", "label_spreading"):
+                if _hopeless(found["rows"], method, n, options.limit):
+                    continue
+                case = {"method": method, "n": n, "p": options.columns, "jobs": 2, **files}
+                found["rows"].append(_measured(case, options.limit))
+            if n == max(options.rows):
+                found["file_mb"] = Path(files["rows"]).stat().st_size / 2**20
+        n = min(100_000, sorted(options.rows)[len(options.rows) // 2])
+        files = _files(Path(folder), n, options.columns)
+        case = {"method": "passes", "n": n, "p": options.columns, **files}
+        found["passes"] = _measured(case, options.limit)
+        for p in COLUMNS[:2] if options.quick else COLUMNS:
+            files = _files(Path(folder), n, p)
+            for method in ("s2mam", "base"):
+                case = {"method": method, "n": n, "p": p, "jobs": 2, **files}
+                found["columns"].append(_measured(case, options.limit))
+        files = _files(Path(folder), n, options.columns)
+        for workers in (1, 2):
+            case = {"method": "dask", "n": n, "p": options.columns, "workers": workers, **files}
+            found["dask"].append(_measured(case, options.limit))
+    found["exponents"] = {
+        f"{method}, {axis}": _exponent(found[part], method, key)
+        for part, axis, key in (("rows", "rows", "n"), ("columns", "columns", "p"))
+        for method in ("s2mam", "base", "label_spreading")
+    }
+    return found
+
+
+def _files(folder: Path, n: int, p: int) -> dict[str, Any]:
+    """Rows and labels on disk; one pair of files at a time, they are large."""
+    rows, labels = folder / "rows.npy", folder / "labels.npy"
+    y = write_file(rows, n, p, INFORMATIVE, min(0.02, 2000 / n))
+    np.save(labels, y)
+    return {"rows": str(rows), "labels": str(labels), "informative": INFORMATIVE}
+
+
+def _hopeless(done: list[dict[str, Any]], method: str, n: int, limit: float) -> bool:
+    """Whether a method failed with fewer rows, or would by its growth so far."""
+    mine = [row for row in done if row["method"] == method]
+    if method != "label_spreading" or not mine:
+        return False
+    last = mine[-1]
+    return "failure" in last or last["seconds"] * (n / last["n"]) ** 1.8 > 4 * limit
+
+
+def _measured(case: dict[str, Any], limit: float) -> dict[str, Any]:
+    command = [sys.executable, str(HERE / "child.py"), json.dumps(case)]
+    environment = {**os.environ, **single_thread()}
+    row = {key: case[key] for key in ("method", "n", "p")} | {
+        "workers": case.get("workers", case.get("jobs"))
+    }
+    try:
+        done = subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=limit
+        )
+    except subprocess.TimeoutExpired:
+        row["failure"] = f"not done after {limit:g} s"
+    else:
+        if done.returncode == 0:
+            row |= json.loads(done.stdout.splitlines()[-1])
+        else:
+            killed = done.returncode < 0
+            reason = done.stderr.strip().splitlines()[-1:] or ["unknown"]
+            row["failure"] = f"killed by signal {-done.returncode}" if killed else reason[0]
+    print(json.dumps(row), flush=True)
+    return row
+
+
+def _exponent(rows: list[dict[str, Any]], method: str, key: str) -> float | None:
+    """Slope of log seconds over log size, where there are two sizes at least."""
+    mine = [row for row in rows if row["method"] == method and "seconds" in row]
+    if len(mine) < 2:
+        return None
+    sizes = np.log([row[key] for row in mine])
+    return float(np.polyfit(sizes, np.log([row["seconds"] for row in mine]), 1)[0])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

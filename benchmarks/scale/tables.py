@@ -1,0 +1,137 @@
+"""The page of results."""
+
+from __future__ import annotations
+
+from typing import Any
+
+TITLES = {
+    "s2mam": "s2mam, streamed from the file",
+    "base": "s2mam base model, graph over all rows",
+    "label_spreading": "label spreading (knn), scikit-learn",
+    "hist_boosting": "gradient boosting on the labels, scikit-learn",
+}
+
+
+def page(results: dict[str, Any], protocol: str) -> str:
+    """Markdown of everything that was measured."""
+    lines = ["# Time and memory at any number of rows", ""]
+    if "cpu" in results:
+        lines += _cpu(results["cpu"])
+    if "gpu" in results:
+        lines += _gpu(results["gpu"])
+    lines += ["## Protocol", "", protocol.strip(), ""]
+    for part in ("cpu", "gpu"):
+        if part in results:
+            facts = results[part]["facts"]
+            versions = ", ".join(f"{name} {value}" for name, value in facts["versions"].items())
+            lines.append(
+                f"- {part}: commit {facts['commit']}, source {facts['source']}; {versions}; "
+                f"{facts['machine']}"
+            )
+    return "\n".join(lines) + "\n"
+
+
+def _cpu(found: dict[str, Any]) -> list[str]:
+    lines = ["## Rows", ""]
+    lines += _table(found["rows"], "rows", "n")
+    largest = [row for row in found["rows"] if row["method"] == "s2mam" and "peak_mb" in row]
+    if largest:
+        row = max(largest, key=lambda row: row["n"])
+        lines += [
+            "",
+            f"The file of {row['n']:,} rows has {found['file_mb']:.0f} MB; the fit from it adds "
+            f"{row['fit_mb']:.0f} MB to the process and the whole process peaks at "
+            f"{row['peak_mb']:.0f} MB.",
+        ]
+    lines += ["", "## Columns", ""]
+    lines += _table(found["columns"], "columns", "p")
+    lines += ["", "## Exponents of the seconds", "", "| | exponent |", "| :-- | --: |"]
+    lines += [f"| {k} | {v:.2f} |" for k, v in found["exponents"].items() if v is not None]
+    lines += ["", "## Dask workers", ""]
+    lines += [
+        "| rows | workers | fit s | first pass s | pass over graph s | gain of the pass |",
+        "| --: | --: | --: | --: | --: | --: |",
+    ]
+    alone = next((r for r in found["dask"] if r["workers"] == 1 and "seconds" in r), None)
+    for row in found["dask"]:
+        if "seconds" not in row:
+            lines.append(f"| {row['n']:,} | {row['workers']} | {row['failure']} | | | |")
+            continue
+        gain = f"{alone['pass_seconds'] / row['pass_seconds']:.2f}" if alone else "–"
+        lines.append(
+            f"| {row['n']:,} | {row['workers']} | {row['seconds']:.1f} "
+            f"| {row['survey_seconds']:.2f} | {row['pass_seconds']:.2f} | {gain} |"
+        )
+    if "us_per_row" in found.get("passes", {}):
+        lines += _forecast(found["passes"])
+    return [*lines, ""]
+
+
+def _forecast(passes: dict[str, Any]) -> list[str]:
+    """What a thousand million rows would take, from the time of one row."""
+    micro, p = passes["us_per_row"], passes["p"]
+    lines = [
+        "",
+        "## One row, one core, and a thousand million rows",
+        "",
+        f"{p} columns of single precision, {passes['features']} features of all columns, 200 "
+        "anchors. Hours are of the passes alone; the search on the sample comes on top, once.",
+        "",
+        "| pass | µs a row | h, 10^9 rows, 1 core | 16 cores | 256 cores |",
+        "| :-- | --: | --: | --: | --: |",
+    ]
+    for name, value in micro.items():
+        hours = value * 1e9 / 1e6 / 3600
+        lines.append(
+            f"| {name} | {value:.2f} | {hours:.1f} | {hours / 16:.2f} | {hours / 256:.3f} |"
+        )
+    return lines
+
+
+def _table(rows: list[dict[str, Any]], title: str, key: str) -> list[str]:
+    lines = [
+        f"| {title} | method | labels | s | CPU s | MB of the fit | accuracy | s, s2mam = 1 |",
+        "| --: | :-- | --: | --: | --: | --: | --: | --: |",
+    ]
+    ours = {
+        row[key]: row["seconds"] for row in rows if row["method"] == "s2mam" and "seconds" in row
+    }
+    for row in rows:
+        name = TITLES[row["method"]]
+        if "failure" in row:
+            lines.append(f"| {row[key]:,} | {name} | | {row['failure']} | | | | |")
+            continue
+        ratio = f"{row['seconds'] / ours[row[key]]:.2f}" if row[key] in ours else "–"
+        lines.append(
+            f"| {row[key]:,} | {name} | {row['labeled']:,} | {row['seconds']:.1f} "
+            f"| {row['cpu_seconds']:.1f} | {row['fit_mb']:.0f} | {row['accuracy']:.3f} | {ratio} |"
+        )
+    return lines
+
+
+def _gpu(found: dict[str, Any]) -> list[str]:
+    lines = [f"## Accelerator: {found['device']}", ""]
+    lines += ["| what | rows | s | detail |", "| :-- | --: | --: | :-- |"]
+    for row in found["fits"]:
+        lines.append(f"| {row['what']} | {row['n']:,} | {row['seconds']:.2f} | {row['detail']} |")
+    lines += [
+        "",
+        "The hot loop (features, weights to anchors and their sums; rows on the device):",
+        "",
+        "| precision | rows/s | TFLOP/s | of the matrix product | GB/s | of the copy "
+        "| of the roofline |",
+        "| :-- | --: | --: | --: | --: | --: | --: |",
+    ]
+    for row in found["loop"]:
+        lines.append(
+            f"| {row['dtype']} | {row['rows_per_second']:,.0f} | {row['tflops']:.1f} "
+            f"| {row['of_matmul']:.0%} | {row['gbs']:.0f} | {row['of_copy']:.0%} "
+            f"| {row['of_roofline']:.0%} |"
+        )
+    lines += [
+        "",
+        f"Largest difference of the form F'LF in single precision, over its largest entry: "
+        f"{found['single_error']:.1e}.",
+        "",
+    ]
+    return lines

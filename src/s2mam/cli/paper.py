@@ -1,0 +1,110 @@
+"""``s2mam paper``: the tables and figures of the paper, run again beside its claims."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from s2mam.cli.console import Debug, Json, Quiet, session
+from s2mam.exceptions import InvalidInputError
+
+__all__ = ["Jobs", "Quick", "paper"]
+
+Quick = Annotated[bool, typer.Option("--quick", help="A small form, to see that it works.")]
+Jobs = Annotated[int, typer.Option("--n-jobs", help="Fits side by side; -1 for all cores.")]
+
+
+def paper(
+    name: Annotated[str, typer.Argument(help="Study; without a name the studies are listed.")] = "",
+    repeats: Annotated[
+        int | None, typer.Option(min=1, help="Repeats; the default is the paper's number.")
+    ] = None,
+    quick: Quick = False,
+    systems: Annotated[
+        str | None, typer.Option(help="Systems to run, with commas between them.")
+    ] = None,
+    settings: Annotated[
+        str | None, typer.Option(help="Only settings that match, such as 'code_*'.")
+    ] = None,
+    n_jobs: Jobs = 1,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", file_okay=False, help="Folder to write.")
+    ] = Path("s2mam_paper"),
+    data_home: Annotated[
+        Path | None,
+        typer.Option("--data-home", file_okay=False, help="Folder of data sets."),
+    ] = None,
+    time_limit: Annotated[
+        float | None, typer.Option(min=0.0, help="Most CPU seconds of a cell.")
+    ] = None,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Run cells again that failed.")
+    ] = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Run a study of the paper and print its table beside the paper's claims.
+
+    Finished cells are kept in the output folder: the same command again goes on where it was
+    stopped, and more repeats are added to those that are there.
+
+    \b
+    Examples:
+      s2mam paper
+      s2mam paper table2 --quick
+      s2mam paper table2 --settings 'code_*' --systems S2MAM,LapSVM,null --n-jobs 2
+      s2mam paper adni --data-home ~/data
+    """
+    with session(as_json=as_json, quiet=quiet, debug=debug) as console:
+        from s2mam.experiments.progress import silent, watch
+        from s2mam.experiments.report import run_study
+        from s2mam.experiments.studies import PROTOCOLS, make_protocol, shorten
+        from s2mam.experiments.tables import line_rows
+
+        if not name:
+            known = {key: str(make.__doc__).splitlines()[0] for key, make in PROTOCOLS.items()}
+            lines = [f"{key:10} {title}" for key, title in known.items()]
+            console.result(lines, command="paper", studies=known)
+            return
+        protocol = shorten(
+            make_protocol(name),
+            quick=quick,
+            repeats=repeats,
+            systems=None if systems is None else _names(systems),
+            settings=settings,
+            time_limit=time_limit,
+        )
+        study = run_study(
+            protocol,
+            output,
+            n_jobs=n_jobs,
+            data_home=data_home,
+            retry_failed=retry_failed,
+            progress=watch if console.talks else silent,
+        )
+        paths = [*study.paths, *_pictures(name, protocol, output)]
+        console.result(
+            [study.text, f"Wrote {', '.join(map(str, paths))}."],
+            command="paper",
+            study=name,
+            table=line_rows(study.lines),
+            files=paths,
+        )
+
+
+def _pictures(name: str, protocol: Any, output: Path) -> list[Path]:
+    if name != "figure1":
+        return []
+    from s2mam.experiments.figure1 import draw_curves
+
+    return [draw_curves(protocol, output / "figure1.png")]
+
+
+def _names(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise InvalidInputError("--systems names no system; put commas between the names.")
+    return names

@@ -1,0 +1,105 @@
+"""The studies of the paper from the shell, under the same rules as the other commands."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from s2mam.experiments.studies import PROTOCOLS
+
+
+def test_without_a_name_the_studies_are_listed(run):
+    result = run("paper")
+    assert result.exit_code == 0
+    assert [line.split()[0] for line in result.stdout.splitlines()] == list(PROTOCOLS)
+
+
+def test_a_quick_table_is_printed_saved_and_resumed(run, tmp_path):
+    command = ["paper", "table2", "--quick", "--systems", "null, S2MAM", "--repeats", "1"]
+    command += ["--settings", "code_pu0_pn0", "--output", str(tmp_path)]
+    first = run(*command)
+    assert first.exit_code == 0, first.output
+    assert "90.3 ± 3.4" in first.stdout
+    assert "table2: 2/2" in first.stderr
+    kept = (tmp_path / "table2.md").read_text()
+    second = run(*command)
+    assert second.stdout == first.stdout
+    assert "2/2" not in second.stderr
+    assert (tmp_path / "table2.md").read_text() == kept
+    assert {path.suffix for path in tmp_path.iterdir()} == {".md", ".csv", ".json", ".jsonl"}
+
+
+def test_figure_1_is_drawn(run, tmp_path):
+    command = ["paper", "figure1", "--quick", "--systems", "null,S2MAM", "--repeats", "1"]
+    result = run(*command, "-o", tmp_path)
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "figure1.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["table7"], "There is no study 'table7'"),
+        (["adni"], "put the ADNI tables"),
+        (["table2", "--systems", "SVM"], "Unknown system 'SVM'"),
+        (["table2", "--systems", ","], "--systems names no system"),
+        (["table2", "--settings", "x"], "No setting matches 'x'"),
+    ],
+)
+def test_errors_are_one_line(run, arguments, message, tmp_path, monkeypatch):
+    monkeypatch.delenv("S2MAM_DATA_HOME", raising=False)
+    result = run("paper", *arguments, "-o", tmp_path)
+    assert result.exit_code == 1
+    assert message in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert result.stdout == ""
+
+
+def test_the_theory_commands_write_three_files(run, tmp_path):
+    result = run("experiments", "convergence", "--quick", "-o", tmp_path)
+    assert result.exit_code == 0, result.output
+    assert "theorem" in result.stdout
+    assert {path.suffix for path in tmp_path.iterdir()} == {".md", ".csv", ".png"}
+
+
+@pytest.mark.parametrize("command", ["convergence", "generalization", "complexity"])
+def test_every_command_has_an_example(run, command):
+    result = run("experiments", command, "--help")
+    assert f"s2mam experiments {command} --quick" in result.stdout
+
+
+def test_one_json_object_and_nothing_else(run, tmp_path):
+    command = ["paper", "table2", "--quick", "--systems", "null", "--repeats", "1", "--json"]
+    result = run(*command, "--settings", "code_pu0_pn0", "-o", tmp_path)
+    assert result.exit_code == 0, result.output
+    assert result.stderr == ""
+    told = json.loads(result.stdout)
+    assert told["study"] == "table2"
+    measured = [line for line in told["table"] if line["system"] == "null"]
+    assert measured
+    assert all(isinstance(line["mean"], float) for line in measured)
+    assert [path.rsplit(".", 1)[1] for path in told["files"]] == ["md", "csv", "json", "jsonl"]
+    failed = run("paper", "table7", "--json")
+    assert json.loads(failed.stdout)["error"].startswith("There is no study 'table7'")
+
+
+def test_debug_lets_errors_through(run):
+    result = run("paper", "table7", "--debug")
+    assert "There is no study 'table7'" in str(result.exception)
+    assert result.stderr == ""
+
+
+def test_a_reader_that_goes_away_is_no_error():
+    command = [sys.executable, "-m", "s2mam", "paper"]
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True)
+    finally:
+        os.close(write)
+    assert done.returncode == 141
+    assert done.stderr == ""
