@@ -51,6 +51,7 @@ PLAIN = {
     "sparsity": "auto",
     "manifold": "auto",
     "bandwidth": "auto",
+    "basis": "kernel",
     "graph": "auto",
     "solver": "auto",
     "scale": True,

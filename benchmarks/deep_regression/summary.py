@@ -95,9 +95,8 @@ def _sentences(
         changes = reductions(rows, method)
         if method not in ("null", "dkl") and changes:
             claimed = published.get((name, method))
-            sentences.append(
-                f"- {method}: {_verdict(changes)}; {_compared(method, changes, claimed)}."
-            )
+            told = _compared(method, changes, claimed) + _stopped(_of(rows, method))
+            sentences.append(f"- {method}: {_verdict(changes)}; {told}.")
     return sentences
 
 
@@ -130,8 +129,8 @@ def _stopped(rows: Sequence[Row]) -> str:
     if not steps:
         return ""
     return (
-        f"; ten held-out labels end it after {np.median(steps):.0f} of 200 steps (median), the last "
-        "50 of them without a gain"
+        f"; ten held-out labels end it after {np.median(steps):.0f} of 200 steps (median), the "
+        "last 50 of them without a gain"
     )
 
 

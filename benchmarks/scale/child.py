@@ -74,6 +74,26 @@ def boosting(case: dict[str, Any]) -> dict[str, Any]:
     return _timed(case, model, X, y[kept], nullcontext())
 
 
+def explainable(case: dict[str, Any]) -> dict[str, Any]:
+    """The explainable boosting machine on the labelled rows, in its own environment."""
+    from benchmarks.common.ebm import ebm
+    from benchmarks.common.methods import Task
+
+    y = np.load(case["labels"])
+    kept = np.flatnonzero(y >= 0)
+    X = np.array(np.load(case["rows"], mmap_mode="r")[kept])
+    X_new, y_new = fresh_rows(case["p"], case["informative"], 5000)
+    began = time.perf_counter()
+    outcome = ebm()(Task(X, y[kept], X_new, "classification", 0))
+    return {
+        "seconds": time.perf_counter() - began,
+        "cpu_seconds": outcome.cpu,
+        "accuracy": float(np.mean(outcome.test == y_new)),
+        "fit_mb": float("nan"),
+        "labeled": int(kept.size),
+    }
+
+
 def on_dask(case: dict[str, Any]) -> dict[str, Any]:
     """The default estimator on a Dask array whose blocks are made on the workers."""
     import dask
@@ -214,6 +234,7 @@ METHODS = {
     "base": base,
     "label_spreading": spreading,
     "hist_boosting": boosting,
+    "ebm": explainable,
     "dask": on_dask,
 }
 

@@ -1,6 +1,7 @@
 """How time and memory grow with the rows, beside peers; each fit in a process of its own.
 
     python benchmarks/scale/run.py [cpu] [--rows 10000 100000 1000000] [--quick]
+    S2MAM_DATA_HOME=<folder> python benchmarks/scale/run.py accuracy [--seeds 3]
     python benchmarks/scale/run.py gpu
 
 Rows have 100 normal columns, 10 of which make up the class; 2,000 rows (or 2 % of them, where that
@@ -9,6 +10,8 @@ clock with two workers; memory is the peak of the process less its peak before t
 what the fit itself adds. Accuracy is on 5,000 fresh rows. Exponents are slopes of log seconds over
 log rows, and over log columns. The Dask rows are made on the workers before the clock starts.
 
+``accuracy`` compares the streamed fit with the fit of all rows in memory, up to 20,000 of them, on
+2,000 fresh rows (accuracy, or R2 of numbers), and the processor seconds of both.
 ``gpu`` needs torch with CUDA and the dependencies of s2mam, nothing else.
 Writes ``results.json`` and ``results.md`` beside this file, and keeps the part that was not run.
 """
@@ -21,6 +24,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -33,15 +37,19 @@ from benchmarks.scale.tables import page
 
 HERE = Path(__file__).parent
 INFORMATIVE = 10
-COLUMNS = (25, 50, 100, 200)
 
 
 def main() -> int:
     """Run what was asked for and write the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("part", nargs="?", choices=("cpu", "gpu", "tables"), default="cpu")
+    parser.add_argument(
+        "part", nargs="?", choices=("cpu", "gpu", "accuracy", "tables"), default="cpu"
+    )
     parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
+    parser.add_argument("--seeds", type=int, default=3, help="of the accuracy (3)")
+    parser.add_argument("--most", type=int, default=20_000, help="rows of the accuracy (20000)")
     parser.add_argument("--columns", type=int, default=100, help="columns of a row (100)")
+    parser.add_argument("--widths", type=int, nargs="+", default=[25, 50, 100, 200])
     parser.add_argument("--quick", action="store_true", help="few rows; results apart")
     parser.add_argument("--limit", type=float, default=900.0, help="seconds a fit may take (900)")
     parser.add_argument("--folder", type=Path, help="where files of rows go (temporary folder)")
@@ -49,56 +57,77 @@ def main() -> int:
     store = Path(tempfile.gettempdir()) / "s2mam-scale" if options.quick else HERE
     store.mkdir(parents=True, exist_ok=True)
     if options.quick:
-        options.rows = [2_000, 8_000]
+        options.rows, options.columns, options.widths = [2_000, 8_000], 25, [25, 50]
     path = store / "results.json"
     results = json.loads(path.read_text()) if path.exists() else {}
+
+    def save(found: dict[str, Any]) -> None:
+        """Write what there is so far: a run that is stopped keeps its figures."""
+        facts = run_facts("scale", str(__doc__))
+        kept = ("commit", "source", "machine", "versions")
+        results[options.part] = found | {"facts": {name: facts[name] for name in kept}}
+        path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+
     if options.part == "gpu":
         from benchmarks.scale.gpu import measure_gpu
 
-        results["gpu"] = measure_gpu(quick=options.quick)
+        save(measure_gpu(quick=options.quick))
+    elif options.part == "accuracy":
+        from benchmarks.scale.accuracy import measure_accuracy
+
+        most = 2_000 if options.quick else options.most
+        seeds = 1 if options.quick else options.seeds
+        found: list[dict[str, Any]] = []
+        for row in measure_accuracy(most, seeds, (50, 2000)):
+            found.append(row)
+            save({"rows": found})
     elif options.part == "cpu":
-        results["cpu"] = measure_cpu(options)
-    if options.part != "tables":
-        facts = run_facts("scale", str(__doc__))
-        kept = ("commit", "source", "machine", "versions")
-        results[options.part]["facts"] = {name: facts[name] for name in kept}
-        path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+        measure_cpu(options, save)
     path.with_suffix(".md").write_text(page(results, str(__doc__)), encoding="utf-8")
     return 0
 
 
-def measure_cpu(options: argparse.Namespace) -> dict[str, Any]:
+def measure_cpu(options: argparse.Namespace, save: Callable[[dict[str, Any]], None]) -> None:
     """Everything that needs no accelerator."""
-    found: dict[str, Any] = {"rows": [], "columns": [], "dask": []}
+    found: dict[str, Any] = {"rows": [], "columns": [], "dask": [], "exponents": {}}
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         for n in options.rows:
             files = _files(Path(folder), n, options.columns)
-            for method in ("s2mam", "base", "hist_boosting", "label_spreading"):
+            for method in _methods():
                 if _hopeless(found["rows"], method, n, options.limit):
                     continue
                 case = {"method": method, "n": n, "p": options.columns, "jobs": 2, **files}
                 found["rows"].append(_measured(case, options.limit))
-            if n == max(options.rows):
                 found["file_mb"] = Path(files["rows"]).stat().st_size / 2**20
+                save(found)
         n = min(100_000, sorted(options.rows)[len(options.rows) // 2])
         files = _files(Path(folder), n, options.columns)
         case = {"method": "passes", "n": n, "p": options.columns, **files}
         found["passes"] = _measured(case, options.limit)
-        for p in COLUMNS[:2] if options.quick else COLUMNS:
+        for p in options.widths:
             files = _files(Path(folder), n, p)
             for method in ("s2mam", "base"):
                 case = {"method": method, "n": n, "p": p, "jobs": 2, **files}
                 found["columns"].append(_measured(case, options.limit))
+                save(found)
         files = _files(Path(folder), n, options.columns)
         for workers in (1, 2):
             case = {"method": "dask", "n": n, "p": options.columns, "workers": workers, **files}
             found["dask"].append(_measured(case, options.limit))
+            save(found)
     found["exponents"] = {
         f"{method}, {axis}": _exponent(found[part], method, key)
         for part, axis, key in (("rows", "rows", "n"), ("columns", "columns", "p"))
         for method in ("s2mam", "base", "label_spreading")
     }
-    return found
+    save(found)
+
+
+def _methods() -> list[str]:
+    """Our fits and the peers; the explainable boosting machine where its environment is there."""
+    place = Path(os.environ.get("S2MAM_BENCH_ENVS", Path.home() / ".cache" / "s2mam-bench"))
+    boosting = ["ebm"] if (place / "ebm" / ".ready").exists() else []
+    return ["s2mam", "base", "hist_boosting", *boosting, "label_spreading"]
 
 
 def _files(folder: Path, n: int, p: int) -> dict[str, Any]:

@@ -8,6 +8,7 @@ TITLES = {
     "s2mam": "s2mam, streamed from the file",
     "base": "s2mam base model, graph over all rows",
     "label_spreading": "label spreading (knn), scikit-learn",
+    "ebm": "explainable boosting machine on the labels",
     "hist_boosting": "gradient boosting on the labels, scikit-learn",
 }
 
@@ -17,10 +18,12 @@ def page(results: dict[str, Any], protocol: str) -> str:
     lines = ["# Time and memory at any number of rows", ""]
     if "cpu" in results:
         lines += _cpu(results["cpu"])
+    if "accuracy" in results:
+        lines += _accuracy(results["accuracy"]["rows"])
     if "gpu" in results:
         lines += _gpu(results["gpu"])
     lines += ["## Protocol", "", protocol.strip(), ""]
-    for part in ("cpu", "gpu"):
+    for part in ("cpu", "accuracy", "gpu"):
         if part in results:
             facts = results[part]["facts"]
             versions = ", ".join(f"{name} {value}" for name, value in facts["versions"].items())
@@ -107,6 +110,30 @@ def _table(rows: list[dict[str, Any]], title: str, key: str) -> list[str]:
             f"| {row['cpu_seconds']:.1f} | {row['fit_mb']:.0f} | {row['accuracy']:.3f} | {ratio} |"
         )
     return lines
+
+
+def _accuracy(rows: list[dict[str, Any]]) -> list[str]:
+    """Means over seeds, one line per problem and number of labels."""
+    lines = [
+        "## Streamed against in memory",
+        "",
+        "| data | rows | labels | seeds | memory | streamed | CPU s, memory | CPU s, streamed |",
+        "| :-- | --: | --: | --: | --: | --: | --: | --: |",
+    ]
+    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault((row["data"], row["n"], row["labels"]), []).append(row)
+    for (name, n, labels), group in groups.items():
+        means = {
+            key: sum(row[key] for row in group) / len(group)
+            for key in ("memory", "streamed", "memory_cpu", "streamed_cpu")
+        }
+        lines.append(
+            f"| {name} | {n:,} | {labels:,} | {len(group)} | {means['memory']:.3f} "
+            f"| {means['streamed']:.3f} | {means['memory_cpu']:.1f} "
+            f"| {means['streamed_cpu']:.1f} |"
+        )
+    return [*lines, ""]
 
 
 def _gpu(found: dict[str, Any]) -> list[str]:

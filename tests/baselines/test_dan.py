@@ -210,7 +210,7 @@ def test_bad_parameters_are_named(name, value):
         DANRegressor(**{name: value}).fit(X, partial)
 
 
-SMALL = {"max_iter": 60, "learning_rate": 0.1, "penalty": 1e-3, "adaptive_penalty": 1e-3}
+SMALL = {"max_iter": 20, "learning_rate": 0.3, "penalty": 1e-3, "adaptive_penalty": 1e-3}
 
 
 @parametrize_with_checks(

@@ -109,7 +109,7 @@ def test_views_can_be_chosen():
 
 def test_fits_repeat_pickle_and_score_rows_one_by_one():
     X, y, _ = _clouds(n=40, labels=2)
-    settings = {"max_iter": 60, "burn_in": 20, "random_state": 1}
+    settings = {"max_iter": 60, "burn_in": 10, "random_state": 1}
     model = FlexMatchClassifier(**settings).fit(X, y)
     scores = model.decision_function(X)
     np.testing.assert_array_equal(
@@ -145,9 +145,9 @@ def test_bad_parameters_are_named(name, value):
 
 SMALL = {
     "hidden": (16,),
-    "max_iter": 40,
-    "burn_in": 20,
-    "learning_rate": 0.05,
+    "max_iter": 20,
+    "burn_in": 10,
+    "learning_rate": 0.1,
     "ratio": 1,
 }
 

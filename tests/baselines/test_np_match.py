@@ -170,9 +170,9 @@ def test_bad_parameters_are_named(name, value):
 
 SMALL = {
     "hidden": (16,),
-    "max_iter": 40,
-    "burn_in": 20,
-    "learning_rate": 0.05,
+    "max_iter": 20,
+    "burn_in": 10,
+    "learning_rate": 0.1,
     "ratio": 1,
     "n_draws": 2,
     "width": 4,

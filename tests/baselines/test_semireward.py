@@ -54,9 +54,9 @@ def test_known_similarities():
     torch.testing.assert_close(near, torch.tensor([1.0, np.exp(-2.0)], dtype=torch.float32))
 
 
-def _trained_judges(features, truth, numbers, steps=300):
+def _trained_judges(features, truth, numbers, steps=150):
     judges = build_judges(features.shape[1], truth.shape[1], 32)
-    optimizer = torch.optim.Adam(judges.parameters(), lr=3e-3)
+    optimizer = torch.optim.Adam(judges.parameters(), lr=5e-3)
     for _ in range(steps):
         optimizer.zero_grad()
         judge_losses(judges, features, truth, numbers).backward()
@@ -209,12 +209,12 @@ def test_bad_parameters_of_the_classifier_are_named(name, value):
         SemiRewardClassifier(**{name: value}).fit(X, y)
 
 
-SMALL = {"hidden": (16,), "max_iter": 40, "learning_rate": 0.05, "ratio": 1, "width": 8}
+SMALL = {"hidden": (16,), "max_iter": 20, "learning_rate": 0.1, "ratio": 1, "width": 8}
 
 
 @parametrize_with_checks(
     [
-        SemiRewardClassifier(**SMALL, burn_in=20),
+        SemiRewardClassifier(**SMALL, burn_in=10),
         SemiRewardRegressor(**SMALL),
     ],
     expected_failed_checks=expected_failures,
@@ -224,5 +224,5 @@ def test_scikit_learn_checks(estimator, check):
 
 
 def test_minus_one_can_be_a_class():
-    model = SemiRewardClassifier(**SMALL, burn_in=20, unlabeled=None)
+    model = SemiRewardClassifier(**SMALL, burn_in=10, unlabeled=None)
     check_classifiers_classes("SemiRewardClassifier", model)

@@ -19,7 +19,7 @@ from s2mam.datasets import hide_labels, make_friedman, make_moons
 def lazily(monkeypatch):
     """All tables count as wide; columns are worked on a few at a time."""
     monkeypatch.setattr("s2mam.bilevel.views.is_wide", lambda n, p, rank: True)
-    monkeypatch.setattr("s2mam.bases.curves._CHUNK", 20_000)
+    monkeypatch.setattr("s2mam.bases.curves._CHUNK", 2000)
 
 
 def _table(n=60, p=9):

@@ -63,7 +63,9 @@ def test_the_same_seed_gives_the_same_bits(network):
     features = first.transform(images)
     assert np.array_equal(features, second.transform(images))
     assert np.array_equal(features, pickle.loads(pickle.dumps(first)).transform(images))
-    assert not np.array_equal(features, clone(first).set_params(random_state=1).fit_transform(images))
+    assert not np.array_equal(
+        features, clone(first).set_params(random_state=1).fit_transform(images)
+    )
 
 
 def test_batches_and_forms_do_not_matter():

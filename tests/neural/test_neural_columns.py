@@ -27,12 +27,14 @@ def nets():
 
 def by_hand(nets, z, e):
     """One number through one network of the first column."""
-    first = [np.tanh(w * z + b) for w, b in zip(nets.first_weights[e, 0], nets.first_biases[e, 0])]
+    layer = zip(nets.first_weights[e, 0], nets.first_biases[e, 0], strict=True)
+    first = [np.tanh(w * z + b) for w, b in layer]
     hidden = [LINE_REACH * np.tanh(z / LINE_REACH)]
     for h in range(3):
-        total = sum(w * v for w, v in zip(nets.second_weights[e, 0, h], first))
+        total = sum(w * v for w, v in zip(nets.second_weights[e, 0, h], first, strict=True))
         hidden.append(np.tanh(total + nets.second_biases[e, 0, h]))
-    return [sum(w * v for w, v in zip(nets.outputs[e, 0, k], hidden)) for k in range(2)]
+    pairs = [zip(nets.outputs[e, 0, k], hidden, strict=True) for k in range(2)]
+    return [sum(w * v for w, v in each) for each in pairs]
 
 
 def test_numbers_go_through_every_layer(nets):

@@ -25,7 +25,7 @@ def rows_of_the_fault_table() -> list[str]:
     return [row[0].strip("`") for row in _rows(_section("Faults and bad input"))]
 
 
-def tests_of_the_guarantees() -> dict[str, list[tuple[Path, str]]]:
+def named_tests() -> dict[str, list[tuple[Path, str]]]:
     """Guarantee -> (file, name) of every test that the page names for it."""
     found: dict[str, list[tuple[Path, str]]] = {}
     for guarantee, *_, tests in _rows(_section("The tests behind them")):

@@ -191,7 +191,9 @@ class ManifoldAdditiveRegressor(_ManifoldAdditive, AdditiveRegressor):
         Parameters
         ----------
         X : array-like or dataframe of shape (n, p)
-            All rows, labelled and unlabelled.
+            All rows, labelled and unlabelled. A path, a Dask collection, a tensor or a source of
+            :mod:`s2mam.scale` is read block by block, and so are more than 50,000 rows; y may then
+            be the name of a column.
         y : array-like of shape (n,)
             Numbers; missing where unlabelled.
         sample_weight : array-like of shape (n,), optional
@@ -239,7 +241,9 @@ class ManifoldAdditiveClassifier(_ManifoldAdditive, AdditiveClassifier):
         Parameters
         ----------
         X : array-like or dataframe of shape (n, p)
-            All rows, labelled and unlabelled.
+            All rows, labelled and unlabelled. A path, a Dask collection, a tensor or a source of
+            :mod:`s2mam.scale` is read block by block, and so are more than 50,000 rows; y may then
+            be the name of a column.
         y : array-like of shape (n,)
             Classes; -1 or missing where unlabelled.
         sample_weight : array-like of shape (n,), optional

@@ -18,8 +18,7 @@ from s2mam.estimators.fitted import Fitted
 from s2mam.estimators.model import FittedModel, model_from_state
 from s2mam.estimators.notebook import ComponentReprMixin
 from s2mam.estimators.rehearsal import rehearse
-from s2mam.exceptions import InvalidInputError
-from s2mam.intake import find_unlabeled
+from s2mam.estimators.scored import LabeledScoreMixin
 from s2mam.persistence import save
 from s2mam.scale import is_streamed
 
@@ -114,15 +113,6 @@ class AdditiveEstimator(
         self.n_labeled_ = n_labeled
         self.n_iter_ = max(1, len(fitted.history.get("criterion", [])))
 
-    def _refuse_unlabeled(self, y: Any, *, classes: bool) -> None:
-        """Unlabelled rows have no truth, and a mark of them would count as a wrong prediction."""
-        unlabeled = find_unlabeled(y, unlabeled=getattr(self, "unlabeled", "auto"), classes=classes)
-        if unlabeled.any():
-            raise InvalidInputError(
-                f"y has {int(unlabeled.sum())} unlabelled rows, which cannot be scored; pass the "
-                "labelled rows alone, or use s2mam.model_selection.labeled_scorer."
-            )
-
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self, "_model")
         return self.support_
@@ -169,7 +159,7 @@ class AdditiveEstimator(
         return tags
 
 
-class AdditiveRegressor(RegressorMixin, AdditiveEstimator):  # type: ignore[misc]
+class AdditiveRegressor(LabeledScoreMixin, RegressorMixin, AdditiveEstimator):  # type: ignore[misc]
     """Prediction side of the regressors."""
 
     def predict(self, X: Any) -> FloatArray:
@@ -188,27 +178,8 @@ class AdditiveRegressor(RegressorMixin, AdditiveEstimator):  # type: ignore[misc
             return by_blocks(self, "predict", X)  # type: ignore[no-any-return]
         return self._decide(X)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """R2 of the predictions.
 
-        Parameters
-        ----------
-        X : array-like of shape (n, p)
-            Rows.
-        y : array-like of shape (n,)
-            Their numbers, all of them known.
-        sample_weight : array-like of shape (n,), optional
-            Weights of the rows.
-
-        Returns
-        -------
-        float
-        """
-        self._refuse_unlabeled(y, classes=False)
-        return float(super().score(X, y, sample_weight=sample_weight))
-
-
-class AdditiveClassifier(ClassifierMixin, AdditiveEstimator):  # type: ignore[misc]
+class AdditiveClassifier(LabeledScoreMixin, ClassifierMixin, AdditiveEstimator):  # type: ignore[misc]
     """Prediction side of the classifiers."""
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -270,25 +241,6 @@ class AdditiveClassifier(ClassifierMixin, AdditiveEstimator):  # type: ignore[mi
         codes = (decision > 0).astype(np.intp) if decision.ndim == 1 else decision.argmax(axis=1)
         labels: AnyArray = self.classes_[codes]
         return labels
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy of the predictions.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, p)
-            Rows.
-        y : array-like of shape (n,)
-            Their classes, all of them known.
-        sample_weight : array-like of shape (n,), optional
-            Weights of the rows.
-
-        Returns
-        -------
-        float
-        """
-        self._refuse_unlabeled(y, classes=True)
-        return float(super().score(X, y, sample_weight=sample_weight))
 
 
 def _is_lazy(name: str, value: Any) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,22 +13,24 @@ from s2mam.estimators.extremes import require_moderate
 from s2mam.estimators.fitted import Fitted
 from s2mam.estimators.neural_model import NeuralModel
 from s2mam.estimators.rows import TrainingRows
+from s2mam.estimators.single import (
+    MAX_SIZE,
+    SingleSettings,
+    build_lower,
+    smooth_criterion,
+)
 from s2mam.estimators.watched_loop import run_watched
 from s2mam.exceptions import InvalidInputError
+from s2mam.masks.budget import choose_budget
 from s2mam.neural.backend import require_torch
-from s2mam.neural.compare import choose_size, swap_pairs
+from s2mam.neural.compare import swap_pairs
 from s2mam.neural.final import choose_penalties, fit_final
 from s2mam.neural.problem import NeuralProblem
 from s2mam.neural.search import HeldOutCriterion, MaskSearch, SearchStopped, relaxed_search
 
-if TYPE_CHECKING:
-    from s2mam.estimators.single import SingleSettings
-
 __all__ = ["check_neural", "fit_neural"]
 
 _STAGE = "search"
-# Largest number of columns that a search looks for by itself.
-_MAX_SIZE = 30
 _SEARCH_STEPS = 150
 # Every mask of a policy gradient is a fit of networks: fewer of them than with kernels.
 _LOOP_ITERATIONS = 60
@@ -92,21 +93,23 @@ def fit_neural(rows: TrainingRows, settings: SingleSettings) -> Fitted:
     )
     columns = np.flatnonzero(np.array(rows.kinds) != "constant")
     learn = _relax if settings.estimator == "relaxed" else _draw_masks
-    search, reason = learn(problem, columns, settings)
-    size = settings.budget
-    if size is None:
-        size = choose_size(problem, search, settings.sparsity)
-        if reason == "max_iter":
-            # With room for all columns few are told apart; with this budget they are.
-            search, reason = learn(problem, columns, replace(settings, budget=size))
+    size = settings.budget or _default_budget(rows, settings)
+    search, reason = learn(problem, columns, size, settings)
     mask = search.top(size)
     if settings.estimator == "relaxed" and reason == "max_iter":
         mask = swap_pairs(problem, search, mask, settings.sparsity)
     return _publish(rows, problem, search, mask, reason, settings)
 
 
+def _default_budget(rows: TrainingRows, settings: SingleSettings) -> int:
+    """Number of columns by the evidence of the kernel model, as for the other single masks."""
+    lower = build_lower(rows, replace(settings, basis="kernel"))
+    criterion = smooth_criterion(rows, lower, "evidence")
+    return max(1, choose_budget(criterion, max_size=min(MAX_SIZE, lower.n_columns)).size)
+
+
 def _relax(
-    problem: NeuralProblem, columns: IntArray, settings: SingleSettings
+    problem: NeuralProblem, columns: IntArray, budget: int, settings: SingleSettings
 ) -> tuple[MaskSearch, str]:
     steps = settings.max_iter or _SEARCH_STEPS
     watch, p = settings.watch, problem.table.shape[1]
@@ -126,7 +129,7 @@ def _relax(
         relaxed_search(
             problem,
             columns,
-            float(settings.budget or min(_MAX_SIZE, columns.size)),
+            float(budget),
             sparsity=settings.sparsity,
             manifold=settings.manifold,
             steps=steps,
@@ -144,7 +147,7 @@ def _relax(
 
 
 def _draw_masks(
-    problem: NeuralProblem, columns: IntArray, settings: SingleSettings
+    problem: NeuralProblem, columns: IntArray, budget: int, settings: SingleSettings
 ) -> tuple[MaskSearch, str]:
     criterion = HeldOutCriterion(
         problem,
@@ -155,7 +158,7 @@ def _draw_masks(
     )
     single = settings.estimator == "reinforce"
     options = LoopOptions(
-        budget=float(settings.budget or min(_MAX_SIZE, columns.size)),
+        budget=float(budget),
         estimator=settings.estimator,
         max_iter=settings.max_iter or _LOOP_ITERATIONS,
         n_masks=settings.n_masks or (1 if single else 5),

@@ -26,9 +26,11 @@ class S2MAMRegressor(MaskedEstimator, AdditiveRegressor):
         graph is switched off by ``manifold=0``; any other value leaves the weight to the data.
     bandwidth : float or "auto"
         mu of the graph weights exp(-d^2 / mu^2).
-    basis : {"kernel", "nystrom", "fourier", "auto"}
+    basis : {"kernel", "nystrom", "fourier", "neural", "auto"}
         How columns become features: the kernel's own ones, a fixed number of landmarks, or the
         paper's random Fourier features (S2MAM-F); "auto" takes landmarks above 20,000 rows.
+        "neural" is one small network per column; its fit needs torch and ends with one mask, by
+        default of ``mask_learner="relaxed"``, judged by held-out labels (``criterion="loo"``).
     graph : {"auto", "dense", "neighbors", "anchors", "nystrom", "fourier"}
         Kind of graph; "auto" chooses by size.
     mask_learner : {"auto", "posterior", "relaxed", "rloo", "reinforce"}
@@ -117,7 +119,9 @@ class S2MAMRegressor(MaskedEstimator, AdditiveRegressor):
         Parameters
         ----------
         X : array-like or dataframe of shape (n, p)
-            All rows, labelled and unlabelled.
+            All rows, labelled and unlabelled. A path, a Dask collection, a tensor or a source of
+            :mod:`s2mam.scale` is read block by block, and so are more than 50,000 rows; y may then
+            be the name of a column.
         y : array-like of shape (n,)
             Numbers; missing where unlabelled.
         sample_weight : array-like of shape (n,), optional
@@ -169,7 +173,9 @@ class S2MAMClassifier(MaskedEstimator, AdditiveClassifier):
         Parameters
         ----------
         X : array-like or dataframe of shape (n, p)
-            All rows, labelled and unlabelled.
+            All rows, labelled and unlabelled. A path, a Dask collection, a tensor or a source of
+            :mod:`s2mam.scale` is read block by block, and so are more than 50,000 rows; y may then
+            be the name of a column.
         y : array-like of shape (n,)
             Classes; -1 or missing where unlabelled.
         sample_weight : array-like of shape (n,), optional

@@ -240,8 +240,9 @@ def open_stream(
     rows = read_rows(
         estimator, table, target, sample.weights, classification=classification, scales=scales
     )
-    if isinstance(y, str):
-        estimator.target_name_ = y
+    name = y if isinstance(y, str) else getattr(y, "name", None)
+    if isinstance(name, str) and name:
+        estimator.target_name_ = name
     return Stream(source, survey, rows, first, spare, estimator.unlabeled, seed, n_jobs)
 
 

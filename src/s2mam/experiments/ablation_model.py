@@ -208,6 +208,9 @@ def _smooth(rows: TrainingRows, lower: LowerLevel, name: str) -> EvidenceCriteri
     else:
         target = class_contrasts(rows.target, rows.classes.size)
     kernels = labeled_kernels(
-        lower.design.features[rows.labeled], lower.design.offsets, target, rows.weights
+        lower.features_of(np.arange(lower.n_columns), rows.labeled),
+        lower.design.offsets,
+        target,
+        rows.weights,
     )
     return LooCriterion(kernels) if name == "loo" else EvidenceCriterion(kernels)

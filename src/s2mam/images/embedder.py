@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -125,7 +124,7 @@ class ImageEmbedder(
         """
         for name in ("n_filters", "filter_size", "pooling", "batch_size"):
             value = getattr(self, name)
-            if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
                 raise InvalidInputError(f"{name}={value!r} must be a whole number from 1 on.")
         source = self._open(X)
         first = source.read(0, 1)

@@ -122,7 +122,7 @@ class MaskImageDisplay:
         )
         ax.set_xticks([])
         ax.set_yticks([])
-        ax.set_xlabel("strength: mask probability; framed: selected", fontsize="small")
+        ax.set_xlabel("colour: mask probability\nframed: selected", fontsize="small")
         self.figure_, self.ax_ = ax.figure, ax
         return self
 

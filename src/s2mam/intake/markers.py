@@ -67,7 +67,8 @@ def as_vector(y: Any, n_rows: int | None = None) -> AnyArray:
         )
     values = np.asarray(y)
     if values.dtype.kind == "f" and _is_whole_type(getattr(y, "dtype", None)):
-        values = np.asarray(y, dtype=object)  # whole numbers beside missing ones stay whole
+        # Whole numbers stay whole beside missing ones.
+        values = np.asarray(y.to_list() if hasattr(y, "to_list") else y, dtype=object)
     if values.dtype.kind in "US" and not hasattr(y, "dtype"):
         # A list such as ["a", None, -1] would turn its markers into text.
         as_objects = np.asarray(y, dtype=object)

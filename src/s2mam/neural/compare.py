@@ -1,4 +1,4 @@
-"""Masks compared by labels that the folds hold out: how many columns, and swaps of pairs."""
+"""Masks compared by labels that the folds hold out, and swaps of pairs of columns."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from s2mam.neural.lower import Sets, fit_sets
 from s2mam.neural.problem import NeuralProblem
 from s2mam.neural.search import SPARSITY, MaskSearch
 
-__all__ = ["choose_size", "compare_masks", "swap_pairs"]
+__all__ = ["compare_masks", "swap_pairs"]
 
 _STEPS, _LOOKS = 100, 4
-_SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 30)
 # Columns inside and outside that a round of swaps tries.
-_WEAKEST, _STRONGEST, _ROUNDS = 3, 6, 3
+_WEAKEST, _STRONGEST, _ROUNDS = 2, 4, 2
 
 
 def compare_masks(problem: NeuralProblem, masks: BoolArray, sparsity: float | None) -> FloatArray:
@@ -42,26 +41,6 @@ def compare_masks(problem: NeuralProblem, masks: BoolArray, sparsity: float | No
     losses = np.array(trained.held_out).reshape(len(trained.looks), count, -1)
     best: FloatArray = losses[losses.mean(axis=2).argmin(axis=0), np.arange(count)]
     return best
-
-
-def choose_size(problem: NeuralProblem, search: MaskSearch, sparsity: float | None) -> int:
-    """Number of columns: the smallest within one standard error of the best held-out loss.
-
-    Parameters
-    ----------
-    problem : NeuralProblem
-    search : MaskSearch
-        Its ranking is the path.
-    sparsity : float or None
-    """
-    most = int(np.count_nonzero(search.strength > 0.0))
-    if most <= 1 or problem.n_labeled < 3:
-        return max(most, 1)
-    sizes = [size for size in _SIZES if size < most] + [min(most, _SIZES[-1])]
-    losses = compare_masks(problem, np.array([search.top(size) for size in sizes]), sparsity)
-    gaps = losses - losses[losses.mean(axis=1).argmin()]
-    error = gaps.std(axis=1) / np.sqrt(gaps.shape[1])
-    return sizes[int(np.flatnonzero(gaps.mean(axis=1) <= error)[0])]
 
 
 def swap_pairs(

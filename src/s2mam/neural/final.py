@@ -138,7 +138,8 @@ def _freeze(trained: Trained) -> FrozenFit:
         spreads = parts.mean(dim=0).square().mean(dim=(1, 2)).sqrt()
         heard = (spreads > _SILENT * total.square().mean().sqrt()).cpu().numpy()
         arrays = {
-            name: value.cpu().numpy().astype(np.float64) for name, value in trained.nets.items()
+            name: value.detach().cpu().numpy().astype(np.float64)
+            for name, value in trained.nets.items()
         }
         taken = means[..., 0].mean(dim=0).cpu().numpy().astype(np.float64)
     nets = NeuralColumns(

@@ -17,8 +17,8 @@ __all__ = ["NeuralProblem"]
 # Unlabelled rows that the graph of a fit holds; more are sampled.
 _GRAPH_ROWS = 512
 _FOLDS = 5
-# Fewer copies of the labels than this are split several times, else a fold says little.
-_FEW = 60
+# Fewer copies of the labels than this are split twice, else a fold says little.
+_FEW = 40
 # Classes without a label in sight still get finite log-odds.
 _LEAST_SHARE = 1e-3
 
@@ -105,7 +105,7 @@ class NeuralProblem:
         """(f, l) training and held-out weights of the labels; lines sum to one.
 
         Five folds, balanced over classes or over the order of the numbers; few labels are split
-        three times. A single label cannot be held out and is in both.
+        twice. A single label cannot be held out and is in both.
         """
         count = self.n_labeled
         if count == 1:
@@ -113,7 +113,7 @@ class NeuralProblem:
         rng = np.random.default_rng(self.seed)
         number = min(_FOLDS, count)
         held = []
-        for _ in range(3 if count < _FEW else 1):
+        for _ in range(2 if count < _FEW else 1):
             # Neighbours in the order of the target go to different folds.
             order = np.lexsort((rng.random(count), self.target))
             fold = np.empty(count, dtype=np.intp)

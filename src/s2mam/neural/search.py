@@ -26,7 +26,7 @@ _GRAPH_EVERY, _TELL_EVERY = 20, 10
 # A column with probability zero keeps a network that learns, so that it can come back.
 _FLOOR = 0.02
 #: Sparsity while masks are searched for, times the loss of the best constant.
-SPARSITY = 0.1
+SPARSITY = 0.2
 _STEP = 0.2
 # Losses below this count as this one.
 _LEAST = 1e-6
@@ -61,10 +61,13 @@ class MaskSearch:
         return order
 
     def top(self, size: int) -> BoolArray:
-        """Mask of the best columns that have a probability at all."""
+        """Mask of the best columns that have a probability at all; at least one column."""
+        ranking = self.ranking()
         mask = np.zeros(self.s.size, dtype=bool)
-        mask[self.ranking()[:size]] = True
-        return mask & (self.strength > 0.0)
+        mask[ranking[:size]] = True
+        mask &= self.strength > 0.0
+        mask[ranking[0]] = True
+        return mask
 
 
 def relaxed_search(
@@ -93,7 +96,7 @@ def relaxed_search(
     budget : float
         Bound on the sum of s.
     sparsity, manifold : float or None
-        None is 0.1 times the loss of the best constant, and no graph: before masks are clean a
+        None is 0.2 times the loss of the best constant, and no graph: before masks are clean a
         graph misleads more often than it helps.
     steps : int
     step_size : float, optional

@@ -58,7 +58,7 @@ def _sum_parallel(source: RowSource, function: Callable[[Block], Any], n_jobs: i
         n_jobs=n_jobs,
         prefer="threads",
         return_as="generator",
-        pre_dispatch="2*n_jobs",
+        pre_dispatch="n_jobs",
         batch_size=1,
     )
     # Threads share one BLAS, whose own threads would only get in each other's way.

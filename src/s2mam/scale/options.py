@@ -41,7 +41,7 @@ class ScaleOptions:
     stream_rows: int = 50_000
     sample_rows: int = 5_000
     labeled_rows: int = 300
-    held_rows: int = 5_000
+    held_rows: int = 2_000
     anchors: int = 200
     max_features: int = 2_000
 

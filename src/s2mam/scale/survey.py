@@ -211,14 +211,16 @@ def correct_ranges(reader: TableReader, ranges: ColumnRanges) -> None:
 
 
 def _tensor_ranges(table: Any) -> ColumnRanges:
+    import torch
+
     missing = table.isnan()
-    high, low = float("inf"), float("-inf")
+    endless = float("inf")
     found = (
-        table.masked_fill(missing, high).amin(0),
-        table.masked_fill(missing, low).amax(0),
-        missing.sum(0),
+        table.masked_fill(missing, endless).amin(0).double(),
+        table.masked_fill(missing, -endless).amax(0).double(),
+        missing.sum(0).double(),
     )
-    lows, highs, gaps = (part.double().cpu().numpy() for part in found)
+    lows, highs, gaps = torch.stack(found).cpu().numpy()  # one transfer a block
     empty = gaps == table.shape[0]
     lows[empty] = highs[empty] = np.nan
     return ColumnRanges(lows, highs, gaps)
