@@ -28,6 +28,11 @@ conditioned on the ten held-out labels as well; the variance term is on unlabell
 authors' code has it on held-out ones); COREG runs up to 100 rounds (10 in the authors' settings);
 the regressor on codes sees standardised targets. parkinsons has 19 columns here and 20 there;
 protein has the target log(1 + RMSD), centred.
+
+Far rows: one player of skillcraft has a TotalHours of 1,000,000, and is a test row in seeds 4, 6, 8
+and 9. The regressor on codes goes on in a straight line there; without that one row `vae` has 1.03
+in seed 4 and 1.08 in seed 8. Rows seven to eight standard deviations out do the same to `avae` in
+seed 2 of protein. Medians are the better guide for these two.
 """
 
 
@@ -72,14 +77,15 @@ def _table(name: str, rows: Sequence[Row], published: dict[tuple[str, str], floa
             [
                 method,
                 _error(mine),
+                _median(mine),
                 "reference" if method == "dkl" else _signed(reductions(rows, method)),
                 "–" if claimed is None else f"{claimed:+.1f}",
                 seconds(mine),
                 count(mine),
             ]
         )
-    header = ["method", "RMSE ± sd", "change against dkl, % ± se", "published, %", "CPU s", "seeds"]
-    return markdown(header, lines)
+    header = ["method", "RMSE ± sd", "median", "change against dkl, % ± se", "published, %"]
+    return markdown([*header, "CPU s", "seeds"], lines)
 
 
 def _sentences(
@@ -118,8 +124,10 @@ def _compared(method: str, changes: Sequence[float], claimed: float | None) -> s
         word = "same" if change * claimed > 0 else "other"
         return f"{word} direction as published ({claimed:+.1f} %), another size"
     if method == "ssdkl":
-        same = change > 2.0 * error
-        return "the direction the article claims" if same else "the claimed gain is not seen here"
+        if change <= 0:
+            return "the gain that the article claims is not seen"
+        sure = "" if change > 2.0 * error else ", but within two standard errors of none"
+        return f"the direction that the article claims{sure}"
     return "published figure not at hand" if method in _THERE else "not in the published study"
 
 
@@ -156,6 +164,11 @@ def _error(rows: Sequence[Row]) -> str:
         return "–"
     spread = f" ± {np.std(found, ddof=1):.2g}" if len(found) > 1 else ""
     return f"{np.mean(found):.3g}{spread}"
+
+
+def _median(rows: Sequence[Row]) -> str:
+    found = values(rows, "test")
+    return f"{np.median(found):.3g}" if found else "–"
 
 
 def _signed(changes: Sequence[float]) -> str:

@@ -2,8 +2,8 @@
 
     python benchmarks/faults/memory.py
 
-Builds graphs of ten sizes, each in a fresh process, and compares the estimate that the refusal of
-too large graphs rests on (``s2mam.graphs.memory.estimate_bytes``) with the peak of the resident
+Builds graphs of twelve sizes, each in a fresh process, and compares the estimate that the refusal
+of too large graphs rests on (``s2mam.graphs.memory.estimate_bytes``) with the peak of the resident
 memory. Linux only: the peak is reset through /proc. Writes ``memory.md`` beside this file; exits
 with 1 when an estimate is more than 20 % off.
 """
@@ -33,6 +33,8 @@ CASES = [
     ("neighbors", 50_000, 5),
     ("neighbors", 50_000, 20),
     ("neighbors", 100_000, 10),
+    ("neighbors", 20_000, 100),
+    ("neighbors", 8000, 300),
 ]
 _LIMIT = 0.2
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import warnings
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,11 @@ class Worker:
 
     def __init__(self, seed: int) -> None:
         self._rng = np.random.default_rng(seed)
-        self._baselines = all_baselines()
+        self._baselines = {
+            name: cls
+            for name, cls in all_baselines().items()
+            if all(find_spec(package) for package in cls.requires)
+        }
         self._folder = tempfile.TemporaryDirectory()
         self.counts: dict[str, int] = {}
 

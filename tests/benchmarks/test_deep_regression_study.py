@@ -26,7 +26,7 @@ def test_reductions_are_shares_of_the_mean_error_of_the_reference():
 def test_page_without_published_figures_claims_none(monkeypatch):
     monkeypatch.setattr(summary, "read_published", dict)
     page = summary.summarize(_rows())
-    assert "| ssdkl | 1.45 ± 0.64 | +42.0 ± 2.0 | – | 30 | 2 |" in page
+    assert "| ssdkl | 1.45 ± 0.64 | 1.45 | +42.0 ± 2.0 | – | 30 | 2 |" in page
     assert "- ssdkl: 42 % lower error than dkl (better on 2 of 2 seeds); the direction" in page
     assert "- coreg: not told apart from dkl (better on 1 of 2 seeds); published figure" in page
     assert "- dkl: 38 % below the error" in page

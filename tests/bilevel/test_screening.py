@@ -15,23 +15,24 @@ from s2mam.bilevel.tuning import tune
 from s2mam.losses import LogisticLoss, MultinomialLoss, SquaredLoss
 from s2mam.solvers import duality_gap, lambda_max
 
-P = 60
+P = 26
 
 
-@pytest.fixture(scope="module")
-def table():
-    return np.random.default_rng(0).normal(size=(70, P))
+@pytest.fixture
+def table(monkeypatch):
+    monkeypatch.setattr("s2mam.bilevel.screening._ENTER", 3)  # a table of few columns
+    return np.random.default_rng(0).normal(size=(50, P))
 
 
 def _levels(table, loss, sparsity, manifold, **more):
     """The same lower level with held features and with lazy ones."""
     rng = np.random.default_rng(1)
-    signal = np.sin(2 * table[:40, 0]) + table[:40, 1] + 0.2 * rng.normal(size=40)
+    signal = np.sin(2 * table[:30, 0]) + table[:30, 1] + 0.2 * rng.normal(size=30)
     target = signal if isinstance(loss, SquaredLoss) else (signal > 0).astype(np.float64)
     if isinstance(loss, MultinomialLoss):
         target = np.digitize(signal, [-0.7, 0.7])
     kinds = ("numeric",) * P
-    rest = (table, np.arange(40), target, np.full(40, 1 / 40), loss)
+    rest = (table, np.arange(30), target, np.full(30, 1 / 30), loss)
     settings = {"sparsity": sparsity, "manifold": manifold, "tol": 1e-8, **more}
     held = LowerLevel(build_design(table, kinds, linear=0.3), *rest, **settings)
     lazy = LowerLevel(build_recipes(table, kinds, linear=0.3), *rest, **settings)
@@ -42,7 +43,7 @@ def _levels(table, loss, sparsity, manifold, **more):
 @pytest.mark.parametrize("manifold", [0.0, 2.0])
 @pytest.mark.parametrize("penalty", ["rkhs", "alpha"])
 def test_the_solution_is_that_of_all_columns(table, loss, manifold, penalty):
-    sparsity = 0.02 if penalty == "rkhs" else 0.1
+    sparsity = 0.03 if penalty == "rkhs" else 0.3
     held, lazy = _levels(table, loss, sparsity, manifold, penalty=penalty)
     mask = np.ones(P)
     mask[5], mask[7] = 0.0, 0.4
@@ -72,7 +73,7 @@ def test_a_column_that_should_enter_is_not_missed(table):
     _, lazy = _levels(table, SquaredLoss(), 0.02, 0.0)
     right = solve_screened(lazy, np.ones(P))
     only = np.zeros(P)
-    only[20:25] = 1.0
+    only[10:15] = 1.0
     wrong = replace(lazy, sparsity=1e-6).solve(only)
     again = solve_screened(lazy, np.ones(P), wrong)
     assert again.result.objective == pytest.approx(right.result.objective, rel=1e-7)
@@ -105,5 +106,5 @@ def test_solve_and_tune_screen_by_themselves(table, manifold, monkeypatch):
     np.testing.assert_allclose(
         small.fitted, held.solve(np.r_[np.ones(2), np.zeros(P - 2)]).fitted, atol=1e-4
     )
-    part = lazy.subset(np.arange(0, 70, 2))
-    assert part.solve(np.ones(P)).fitted.shape == (35,)
+    part = lazy.subset(np.arange(0, 50, 2))
+    assert part.solve(np.ones(P)).fitted.shape == (25,)

@@ -17,7 +17,8 @@ MORE = ["convergence", "generalization", "complexity"]
 
 
 @pytest.mark.parametrize(
-    "command", [[], *([c] for c in COMMANDS), *(["experiments", c] for c in MORE)]
+    "command",
+    [[], *([c] for c in COMMANDS), ["experiments"], *(["experiments", c] for c in MORE)],
 )
 def test_help_has_examples(run, command):
     result = run(*command, "--help")

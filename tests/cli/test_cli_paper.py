@@ -81,7 +81,7 @@ def test_one_json_object_and_nothing_else(run, tmp_path):
     assert told["study"] == "table2"
     measured = [line for line in told["table"] if line["system"] == "null"]
     assert measured
-    assert all(isinstance(line["mean"], float) for line in measured)
+    assert all(isinstance(line["test_mean"], float) for line in measured)
     assert [path.rsplit(".", 1)[1] for path in told["files"]] == ["md", "csv", "json", "jsonl"]
     failed = run("paper", "table7", "--json")
     assert json.loads(failed.stdout)["error"].startswith("There is no study 'table7'")

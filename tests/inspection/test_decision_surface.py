@@ -46,6 +46,23 @@ def test_reference_row_and_categories_and_classes(patients):
     np.testing.assert_allclose(usual.surface.values[0, -1], expected, atol=1e-9)
 
 
+def test_frames_hold_the_nodes(moons, patients):
+    display = DecisionSurfaceDisplay.from_estimator(moons.model, moons.X, columns=[1, 0], grid=7)
+    frame = display.to_frame()
+    assert list(frame.columns) == ["x1", "x0", "decision"]
+    row = np.median(moons.X, axis=0)
+    row[[1, 0]] = frame.loc[9, "x1"], frame.loc[9, "x0"]
+    expected = moons.model.decision_function(row[None, :])[0]
+    np.testing.assert_allclose(frame.loc[9, "decision"], expected, atol=1e-9)
+    display = DecisionSurfaceDisplay.from_estimator(
+        patients.model, patients.X, columns=["age", "site"], grid=5
+    )
+    frame = display.to_frame()
+    assert list(frame.columns) == ["age", "site", "decision high", "decision low", "decision mid"]
+    node = (frame["site"] == "north") & (frame["age"] == display.surface.curves[0].grid[2])
+    assert frame.loc[node, "decision mid"].item() == display.surface.values[2, 1, 2]
+
+
 def test_labelled_rows_are_marked_by_class(moons):
     display = DecisionSurfaceDisplay.from_estimator(
         moons.model, moons.X, moons.y, columns=[0, 1], grid=5

@@ -12,7 +12,14 @@ from s2mam.cli.paper import Jobs, Quick
 
 __all__ = ["experiments"]
 
-experiments = typer.Typer(no_args_is_help=True, help="Look at the paper's theorems by experiment.")
+_HELP = """Look at the paper's theorems by experiment.
+
+\b
+Examples:
+  s2mam experiments convergence --quick
+  s2mam experiments generalization --n-jobs 2 --output results
+"""
+experiments = typer.Typer(no_args_is_help=True, help=_HELP)
 
 _Output = Annotated[Path, typer.Option("--output", "-o", file_okay=False, help="Folder to write.")]
 _Seed = Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Seed of all draws.")]

@@ -23,20 +23,23 @@ def estimate_bytes(n: int, kind: str, *, n_columns: int = 0, n_neighbors: int = 
     Examples
     --------
     >>> estimate_bytes(1000, "dense", n_columns=10)
-    14912000
+    14432000
     >>> estimate_bytes(1_000_000, "neighbors", n_columns=10) < estimate_bytes(50_000, "dense")
     True
     """
-    rows = 8 * n * (n_columns + 2) * _DOUBLE  # masked points, product factors, temporaries
+    # Factors as measured by benchmarks/faults/memory.py; rows are there several times: masked
+    # points, factors of products, temporaries.
+    rows = n * (n_columns + 2) * _DOUBLE
     if kind == "dense":
         bandwidth = min(n * n, 160_000) * 3 * _DOUBLE
         blocks = 3 * min(n, 256) * n * _DOUBLE
-        return n * n * _DOUBLE + max(bandwidth, blocks) + rows
+        return n * n * _DOUBLE + max(bandwidth, blocks) + 3 * rows
     if kind in ("anchors", "nystrom", "fourier"):
         # Features or shares of every row with temporaries, and a block of distances.
-        return rows + (4 * n * _SHARES[kind] + 3 * 2**21) * _DOUBLE
+        return 8 * rows + (4 * n * _SHARES[kind] + 3 * 2**21) * _DOUBLE
     entries = n * (n_neighbors + 1)
-    return 12 * entries * _DOUBLE + rows  # both directions, values and indices, and their union
+    # Both directions, values and indices, and their union.
+    return 9 * (entries * _DOUBLE + rows) // 2
 
 
 def available_bytes() -> int | None:

@@ -104,14 +104,15 @@ def component_bands(
     d(x)^2 the mean squared distance of the refits from the curve at x, its mean over all values of
     the column beside it, and z the normal quantile of the level. The second term stands for what
     the refits share and cannot show: shrinkage bends all of them alike, by about as much as they
-    differ. (Bands of the refits alone hold 60 to 75 % of a true curve where they should hold 90.)
+    differ. (Without it, bands hold about 70 to 75 % of a true curve where they should hold 90.)
 
-    Read the level as a share of the curve: at 90 %, about nine tenths of the values of a true
-    curve lie inside, on average over columns and tables; ``benchmarks/bands/results.md`` measures
-    it. This says nothing of the curve as a whole, nor of what a sum of curves cannot express. Junk
-    that resembles the target on these very rows does so in every refit. Random weights make chance
-    look like evidence: of selection frequencies, :func:`s2mam.inspection.selection_stability` is
-    the stricter judge.
+    Read the level as a share of the curve: at 90 %, about nine tenths of the values of the true
+    curves of selected columns lie inside, on average over tables; ``benchmarks/bands/results.md``
+    measures it. The level says nothing of a column that hardly any refit uses, which has a narrow
+    band around zero whatever its true curve, of a curve as a whole, or of what a sum of curves
+    cannot express. Junk that resembles the target on these very rows does so in every refit. Random
+    weights make chance look like evidence: of selection frequencies,
+    :func:`s2mam.inspection.selection_stability` is the stricter judge.
 
     Parameters
     ----------

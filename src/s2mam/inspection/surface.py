@@ -110,6 +110,15 @@ class DecisionSurfaceDisplay:
         )
         return cls(surface).plot(ax=ax, level=level)
 
+    def to_frame(self) -> Any:
+        """The numbers as a pandas table, one row per node of the grid.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        return self.surface.to_frame()
+
     def plot(self, ax: Any = None, *, level: float | None = None) -> DecisionSurfaceDisplay:
         """Draw the surface and the rows.
 

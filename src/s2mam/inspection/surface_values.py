@@ -17,6 +17,7 @@ from s2mam.inspection.components import (
     column_positions,
     component_curves,
 )
+from s2mam.inspection.frames import data_frame
 from s2mam.inspection.grids import grid_table, observed_values, usual_value
 from s2mam.inspection.resampling import labeled_rows
 from s2mam.intake import TableReader
@@ -70,6 +71,25 @@ class DecisionSurface:
     base: FloatArray
     rows: RowPositions
     classes: AnyArray | None
+
+    def to_frame(self) -> Any:
+        """One row per node of the grid, as a pandas table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The columns of the surface by their names, and ``decision``, or one column per class
+            called ``decision`` and its name.
+        """
+        mesh = np.meshgrid(*(curve.grid for curve in self.curves), indexing="ij")
+        rows: dict[str, Any] = {
+            curve.name: values.ravel() for curve, values in zip(self.curves, mesh, strict=True)
+        }
+        if self.values.ndim == len(self.curves) or self.classes is None:
+            return data_frame(rows | {"decision": self.values.ravel()})
+        flat = self.values.reshape(-1, self.values.shape[-1])
+        scores = {f"decision {label}": flat[:, k] for k, label in enumerate(self.classes)}
+        return data_frame(rows | scores)
 
 
 def decision_surface(
