@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 DOCS = Path(__file__).resolve().parent
+# Pages of names that are gone would stay from an earlier build, and be warned about.
+shutil.rmtree(DOCS / "generated" / "reference", ignore_errors=True)
 sys.path.insert(0, str(DOCS / "_ext"))
 
 from s2mam import __version__  # noqa: E402
@@ -73,8 +76,8 @@ html_theme_options = {"navigation_with_keys": True}
 html_copy_source = False
 html_math_renderer = "mathml"
 
-# Docstrings inherited from scikit-learn point to labels of its own site.
-_FOREIGN = re.compile(r":ref:`([^`<]+?)\s*<[^`>]+>`")
+# Docstrings inherited from scikit-learn point to labels and terms of its own site.
+_FOREIGN = re.compile(r":(?:ref|term):`([^`<]+?)(?:\s*<[^`>]+>)?`")
 # A learned attribute named in a field without quotes is not a link.
 _QUOTED = re.compile(r"(``.*?``|`.*?`)")
 _LEARNED = re.compile(r"\b([A-Za-z]\w*)_(?!\w)")

@@ -25,7 +25,8 @@ ALLOWED = {
     # Rows in blocks: the parts of a fit as sums over rows, wherever the rows are.
     "scale": FOUNDATION | {"intake", "solvers", "masks", "bilevel"},
     # What notebooks show of a fitted model is drawn by `inspection`, which imports no estimators.
-    "estimators": FOUNDATION | {"intake", "masks", "bilevel", "persistence", "solvers"}
+    "estimators": FOUNDATION
+    | {"intake", "masks", "bilevel", "persistence", "solvers"}
     | {"inspection", "scale", "neural"},
     # Reads fitted models; draws graphs, and refits clones to tell how sure a model is.
     "inspection": {"intake", "graphs", "model_selection", "persistence"},

@@ -4,14 +4,15 @@
     S2MAM_DATA_HOME=<folder> python benchmarks/scale/run.py accuracy [--seeds 3]
     python benchmarks/scale/run.py gpu
 
-Rows have 100 normal columns, 10 of which make up the class; 2,000 rows (or 2 % of them, where that
-is fewer) carry a label. Files are .npy of single precision, read from the path. Seconds are wall
-clock with two workers; memory is the peak of the process less its peak before the fit, so
+Rows have 100 normal columns (--columns), 10 of which make up the class; 2,000 rows (or 2 % of them,
+where that is fewer) carry a label. Files are .npy of single precision, read from the path. Seconds
+are wall clock with two workers; memory is the peak of the process less its peak before the fit, so
 what the fit itself adds. Accuracy is on 5,000 fresh rows. Exponents are slopes of log seconds over
 log rows, and over log columns. The Dask rows are made on the workers before the clock starts.
 
 ``accuracy`` compares the streamed fit with the fit of all rows in memory, up to 20,000 of them, on
-2,000 fresh rows (accuracy, or R2 of numbers), and the processor seconds of both.
+2,000 fresh rows (accuracy, or R2 of numbers), and the processor seconds of both. Its seeds start at
+10; splits by seeds 0 and 1 of the same tables were looked at when sample sizes were chosen.
 ``gpu`` needs torch with CUDA and the dependencies of s2mam, nothing else.
 Writes ``results.json`` and ``results.md`` beside this file, and keeps the part that was not run.
 """

@@ -29,7 +29,7 @@ def page(results: dict[str, Any], protocol: str) -> str:
             versions = ", ".join(f"{name} {value}" for name, value in facts["versions"].items())
             lines.append(
                 f"- {part}: commit {facts['commit']}, source {facts['source']}; {versions}; "
-                f"{facts['machine']}"
+                f"{facts['machine']}{'; **' + facts['note'] + '**' if 'note' in facts else ''}"
             )
     return "\n".join(lines) + "\n"
 

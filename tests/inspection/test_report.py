@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import copy
 import gzip
 import hashlib
 import json
@@ -19,7 +20,7 @@ from s2mam import ManifoldAdditiveClassifier, ManifoldAdditiveRegressor, S2MAMCl
 from s2mam.exceptions import InvalidInputError, MissingDependencyError
 from s2mam.inspection.report import report
 from s2mam.inspection.report_parts import page as page_module
-from s2mam.inspection.report_parts.markup import short_text
+from s2mam.inspection.report_parts.markup import percent, short_text
 
 EVIL = "<script>window.hacked=1</script>"
 NAMES = [
@@ -196,6 +197,18 @@ def test_numbers(numbers, tmp_path):
     assert "a" in data["columns"]["short"]
     assert 'id="class"' not in html
     assert "root mean squared error" in html
+
+
+def test_columns_that_were_not_kept_are_not_passed_over(numbers, tmp_path):
+    model, X, y = numbers
+    assert "of the effects; the rest comes" not in write(tmp_path, model, X, y)
+    model = copy.deepcopy(model)
+    sizes = model.contributions(X).std(axis=0)
+    assert sizes.argmax() == 0
+    model.support_ = np.array([False, True, True])
+    html = write(tmp_path, model, X, y)
+    share = percent(sizes[1:].sum() / sizes.sum())
+    assert f"They carry {share} of the effects; the rest comes lightly" in html
 
 
 def test_rows_stay_out_on_demand(numbers, tmp_path):

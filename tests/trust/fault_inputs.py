@@ -258,10 +258,16 @@ def memory_layouts(name, task):
 @fault("sparse X", *BOTH)
 def sparse_table(name, task):
     X, _, y = table(task)
-    model = make(name, task)
-    assert not model.__sklearn_tags__().input_tags.sparse
+    accepted = make(name, task).__sklearn_tags__().input_tags.sparse
+    assert accepted == (name in OURS)
+    plain = decide(make(name, task).fit(X, y), X)
     for kind in (sparse.csr_matrix, sparse.csc_array):
-        refuses(TypeError, "parse", ".toarray()", call=lambda kind=kind: model.fit(kind(X), y))
+        if accepted:
+            found = decide(make(name, task).fit(kind(X), y), kind(X))
+            np.testing.assert_allclose(found, plain, atol=1e-9)
+        else:
+            fit = make(name, task).fit
+            refuses(TypeError, "parse", ".toarray()", call=lambda kind=kind, f=fit: f(kind(X), y))
 
 
 @fault("DataFrame columns reordered or renamed at predict", *BOTH)

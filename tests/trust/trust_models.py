@@ -20,8 +20,22 @@ from s2mam.baselines import all_baselines
 #: Constructor arguments of the estimators with masks, by learner.
 MASKED: dict[str, dict[str, Any]] = {
     "posterior": {"max_iter": 5, "random_state": 0},
-    "relaxed": {"mask_learner": "relaxed", "random_state": 0},
-    "rloo": {"mask_learner": "rloo", "max_iter": 5, "random_state": 0},
+    # Penalties that are given save the search for them.
+    "relaxed": {
+        "mask_learner": "relaxed",
+        "n_features_to_select": 2,
+        "sparsity": 0.02,
+        "manifold": 0.02,
+        "random_state": 0,
+    },
+    "rloo": {
+        "mask_learner": "rloo",
+        "n_features_to_select": 2,
+        "sparsity": 0.02,
+        "manifold": 0.02,
+        "max_iter": 5,
+        "random_state": 0,
+    },
     "paper": {
         **PAPER,
         "sparsity": 0.02,

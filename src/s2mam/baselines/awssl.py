@@ -125,6 +125,7 @@ class _AWSSL(Baseline):
     """What the classifier and the regressor share."""
 
     paper_name: ClassVar[str] = "AWSSL"
+    square_tables: ClassVar[int] = 7
     inductive: ClassVar[bool] = False
     selects_columns: ClassVar[bool] = True
     grid: ClassVar[Mapping[str, Sequence[Any]]] = {

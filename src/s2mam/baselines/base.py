@@ -14,7 +14,8 @@ from threadpoolctl import ThreadpoolController
 
 from s2mam._typing import AnyArray, BoolArray, FloatArray
 from s2mam.baselines.rows import BaselineRows, Encoder, signs
-from s2mam.exceptions import InvalidInputError
+from s2mam.exceptions import InvalidInputError, MemoryLimitError
+from s2mam.graphs.memory import memory_allowance
 from s2mam.intake import read_classification_target, read_regression_target
 
 __all__ = ["Baseline", "BaselineClassifier", "BaselineRegressor", "ScalarClassifier"]
@@ -40,6 +41,8 @@ class Baseline(BaseEstimator):  # type: ignore[misc]
     inductive: ClassVar[bool] = True
     #: Whether columns are selected; then `_learn` sets `_encoded_weights`.
     selects_columns: ClassVar[bool] = False
+    #: Tables of n x n numbers that are there at the peak of a fit, as measured; 0 where none is.
+    square_tables: ClassVar[int] = 0
     #: Values that a study tries, by leave-one-out over the labelled rows.
     grid: ClassVar[Mapping[str, Sequence[Any]]] = {}
     #: Packages of an extra that a fit needs; the extra has the name of the first.
@@ -79,6 +82,7 @@ class Baseline(BaseEstimator):  # type: ignore[misc]
             )
         self._encoder = Encoder(self.scale, self.categorical)
         table = self._encoder.fit_transform(X, self)
+        self._require_memory(table.shape[0])
         read = read_classification_target if classification else read_regression_target
         target = read(y, unlabeled=self.unlabeled, n_rows=table.shape[0])
         if classification:
@@ -98,11 +102,20 @@ class Baseline(BaseEstimator):  # type: ignore[misc]
         self.transduction_ = self._answer(scores)
         return self
 
+    def _require_memory(self, n: int) -> None:
+        """Refuse what would not fit, before anything large is allocated."""
+        needed, allowed = 8 * self.square_tables * n * n, memory_allowance(None)
+        if allowed is not None and needed > allowed:
+            raise MemoryLimitError(
+                f"{type(self).__name__} works on tables of {n} x {n} numbers and needs about "
+                f"{needed / 1e9:.3g} GB, but {allowed / 1e9:.3g} GB are allowed; use fewer rows."
+            )
+
     def _read_classes(self, classes: AnyArray) -> None:
         if classes.size < 2:
             raise InvalidInputError(
                 f"{type(self).__name__} needs labels of at least two classes, but the labelled "
-                f"rows hold one class only ({classes[0]!r}); label a row of another class."
+                f"rows hold one class only ({classes.tolist()[0]!r}); label a row of another class."
             )
         self.classes_ = classes
 

@@ -55,6 +55,7 @@ class _Culp(Baseline):
     """Smoothers, their fixed point and its extension to new rows."""
 
     paper_name: ClassVar[str] = "Culp"
+    square_tables: ClassVar[int] = 5
     grid: ClassVar[Mapping[str, Sequence[Any]]] = {
         "smoothing": (1e-2, 1e-1, 1.0, 1e1),
         "n_neighbors": (5, 10),

@@ -67,6 +67,7 @@ class _LapRLS(Baseline):
     """What the regressor and the classifier share: the columns of targets are solved at once."""
 
     paper_name: ClassVar[str] = "LapRLS"
+    square_tables: ClassVar[int] = 5
     grid: ClassVar[Mapping[str, Sequence[Any]]] = {
         "ambient": (1e-4, 1e-3, 1e-2, 1e-1),
         "intrinsic": (1e-2, 1.0, 1e2, 1e4),

@@ -87,6 +87,7 @@ class LapSVMClassifier(BaselineClassifier):
     """
 
     paper_name: ClassVar[str] = "LapSVM"
+    square_tables: ClassVar[int] = 5
     grid: ClassVar[Mapping[str, Sequence[Any]]] = {
         "ambient": (1e-4, 1e-3, 1e-2, 1e-1),
         "intrinsic": (1e-2, 1.0, 1e2, 1e4),

@@ -132,6 +132,7 @@ class _RER(Baseline):
     """What the classifier and the regressor share."""
 
     paper_name: ClassVar[str] = "RER"
+    square_tables: ClassVar[int] = 30
     selects_columns: ClassVar[bool] = True
     # The loss is a sum and not a mean, so that ten labelled rows make penalties ten times as large.
     grid: ClassVar[Mapping[str, Sequence[Any]]] = {

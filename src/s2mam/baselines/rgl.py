@@ -184,6 +184,7 @@ class RGLClassifier(BaselineClassifier):
     """
 
     paper_name: ClassVar[str] = "RGL"
+    square_tables: ClassVar[int] = 4
     inductive: ClassVar[bool] = False
     grid: ClassVar[Mapping[str, Sequence[Any]]] = {
         "smoothness": (1e-4, 1e-3, 1e-2, 1e-1),

@@ -168,6 +168,7 @@ class SALEClassifier(BaselineClassifier):
     """
 
     paper_name: ClassVar[str] = "SALE"
+    square_tables: ClassVar[int] = 5
     grid: ClassVar[Mapping[str, Sequence[Any]]] = {
         "smoothness": (1e-2, 1e-1, 1.0, 10.0),
         "n_neighbors": (5, 10),

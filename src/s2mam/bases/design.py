@@ -97,7 +97,7 @@ class Design:
         if self.basis == "fourier" and self.kinds[column] == "numeric":
             raise InvalidInputError(
                 f"Column {column} has random Fourier features, which have frequencies and no "
-                'pivots; use basis="kernel" or basis="nystrom" for streamed tables.'
+                'pivots; use basis="kernel" or basis="nystrom" where pivots are needed.'
             )
         return self._recipe_of(column)
 

@@ -242,7 +242,7 @@ def _publish(
     shares: FloatArray,
     budget: int | None,
 ) -> Fitted:
-    probabilities = averaged.probabilities
+    probabilities = np.clip(averaged.probabilities, 0.0, 1.0)  # a mean of ones may round above
     if budget is None:
         support = probabilities > 0.5
         if not support.any():

@@ -62,7 +62,7 @@ def _check_learned(estimator: Any, reader: TableReader, k: int) -> None:
     support, chance = estimator.support_, estimator.mask_probabilities_
     _require(support.shape == (p,) and support.dtype == np.bool_, "support_ is not a mask")
     _require(chance.shape == (p,) and chance.dtype.kind == "f", "mask_probabilities_ has no shape")
-    _require(bool(((chance >= 0.0) & (chance <= 1.0)).all()), "mask_probabilities_ are none")
+    _require(bool((np.abs(chance - 0.5) <= 0.5 + 1e-9).all()), "mask_probabilities_ are none")
     if hasattr(estimator, "feature_names_in_"):
         names = [column.name for column in reader.columns_]
         _require(list(estimator.feature_names_in_) == names, "feature_names_in_ are other names")

@@ -104,7 +104,7 @@ def component_bands(
     d(x)^2 the mean squared distance of the refits from the curve at x, its mean over all values of
     the column beside it, and z the normal quantile of the level. The second term stands for what
     the refits share and cannot show: shrinkage bends all of them alike, by about as much as they
-    differ. (Without it, bands hold about 70 to 75 % of a true curve where they should hold 90.)
+    differ. Without it, bands hold less of a true curve than their level says.
 
     Read the level as a share of the curve: at 90 %, about nine tenths of the values of the true
     curves of selected columns lie inside, on average over tables; ``benchmarks/bands/results.md``

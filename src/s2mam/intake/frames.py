@@ -8,7 +8,7 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import _get_feature_names, check_array, validate_data
 
 from s2mam._typing import AnyArray, BoolArray, FloatArray
 from s2mam.exceptions import InvalidInputError
@@ -183,7 +183,7 @@ def _read_frame(X: Any, owner: Any, reset: bool, default_names: list[str] | None
     frame = nw.from_native(X, eager_only=True)
     # A view of one zero carries the shape through scikit-learn's checks for free.
     check_array(np.broadcast_to(0.0, frame.shape), estimator=owner)
-    validate_data(owner, X, reset=reset, skip_check_array=True)
+    validate_data(owner, _with_names(X, frame), reset=reset, skip_check_array=True)
     if all(isinstance(name, str) for name in frame.columns):
         names = list(frame.columns)
     else:
@@ -198,6 +198,30 @@ def _read_frame(X: Any, owner: Any, reset: bool, default_names: list[str] | None
         if array.dtype.kind in "iuf":
             matrix = _finite_matrix(array, names)
     return RawTable(names, frame.shape[0], matrix, column)
+
+
+@dataclass(frozen=True)
+class _Named:
+    """Shape and names of a frame, in the protocol that scikit-learn before 1.9 reads."""
+
+    shape: tuple[int, int]
+    columns: list[str]
+
+    def __dataframe__(self) -> _Named:
+        return self
+
+    def column_names(self) -> list[str]:
+        return self.columns
+
+
+def _with_names(X: Any, frame: Any) -> Any:
+    """The table, or its names alone where scikit-learn would not see them.
+
+    polars 2 has no ``__dataframe__`` any more, and scikit-learn before 1.9 knows no other way.
+    """
+    if _get_feature_names(X) is not None or not all(isinstance(n, str) for n in frame.columns):
+        return X
+    return _Named(frame.shape, list(frame.columns))
 
 
 def _frame_column(series: Any, name: str) -> RawColumn:

@@ -191,7 +191,10 @@ def _one_type(present: AnyArray) -> AnyArray:
             f"Unknown label type: y mixes text with other labels (types {types}); use one type for "
             "all classes, and unlabeled= to name the marker of unlabelled rows."
         )
-    plain = np.array(present.tolist())
+    try:
+        plain = np.array(present.tolist())
+    except ValueError:  # lists of different lengths among them
+        plain = present
     if plain.dtype.kind not in "biuf" or plain.ndim != 1:
         raise InvalidInputError(
             f"Unknown label type: y holds {types}; classes must be numbers, text or bool."

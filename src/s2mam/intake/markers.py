@@ -125,12 +125,19 @@ def equals_marker(values: AnyArray, marker: Any) -> BoolArray:
         same = (_comparable(value, marker) for value in values)
         comparable = np.fromiter(same, dtype=bool, count=len(values))
         result = np.zeros(len(values), dtype=bool)
-        result[comparable] = [bool(value == marker) for value in values[comparable]]
+        result[comparable] = [_equal(value, marker) for value in values[comparable]]
         return result
     wanted = "US" if isinstance(marker, str | bytes) else "b" if _is_bool(marker) else "iuf"
     if kind not in wanted:
         return np.zeros(len(values), dtype=bool)
     return np.asarray(values == marker, dtype=bool)
+
+
+def _equal(value: Any, marker: Any) -> bool:
+    try:
+        return bool(value == marker)
+    except (TypeError, ValueError, ArithmeticError):
+        return False  # pandas NA, arrays and the like do not say whether they are equal
 
 
 def _is_whole_type(dtype: Any) -> bool:

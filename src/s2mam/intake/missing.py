@@ -7,6 +7,7 @@ import sys
 import numpy as np
 
 from s2mam._typing import AnyArray, BoolArray
+from s2mam.exceptions import InvalidInputError
 
 
 def missing_mask(values: AnyArray) -> BoolArray:
@@ -33,6 +34,16 @@ def missing_mask(values: AnyArray) -> BoolArray:
         return np.isnat(values)
     if values.dtype.kind != "O":
         return np.zeros(values.shape, dtype=bool)
+    try:
+        return _missing_objects(values)
+    except ArithmeticError:
+        raise InvalidInputError(
+            "A value is a signalling NaN of the decimal module, which cannot be compared with "
+            "anything; write None or NaN where a value is missing."
+        ) from None
+
+
+def _missing_objects(values: AnyArray) -> BoolArray:
     pandas = sys.modules.get("pandas")
     if pandas is not None:
         return np.asarray(pandas.isna(values), dtype=bool)

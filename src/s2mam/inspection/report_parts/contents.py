@@ -13,8 +13,18 @@ import numpy as np
 
 from s2mam._version import __version__
 from s2mam.inspection.report_parts.columns import columns_data, columns_section, verdict
+from s2mam.inspection.report_parts.effects import Effects
 from s2mam.inspection.report_parts.findings import Findings
-from s2mam.inspection.report_parts.markup import Markup, count, join, name, names, short_text, tag
+from s2mam.inspection.report_parts.markup import (
+    Markup,
+    count,
+    join,
+    name,
+    names,
+    percent,
+    short_text,
+    tag,
+)
 from s2mam.inspection.report_parts.page import Page, Section
 from s2mam.inspection.report_parts.results import (
     gain_words,
@@ -32,6 +42,8 @@ from s2mam.inspection.report_parts.sections import (
 
 __all__ = ["build_page"]
 
+# Below this share of the effects, columns that were not kept are worth a word.
+_MOST_OF_IT = 0.9
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "plotly")
 
 
@@ -124,7 +136,14 @@ def _summary(kind: str, estimator: Any, findings: Findings) -> Markup:
     rows = f" from {count(facts.n_rows, 'row')}, {facts.target.n_labeled:,} of them labelled"
     items: list[Any] = [
         join([f"{kind} learned", *what, f"{rows}, and {count(len(facts.columns), 'column')}."]),
-        join([f"It kept {count(len(kept), 'column')}: ", join(listed, "; "), "."]),
+        join(
+            [
+                f"It kept {count(len(kept), 'column')}: ",
+                join(listed, "; "),
+                ".",
+                _carried(effects, kept),
+            ]
+        ),
         headline(evaluation),
     ]
     if evaluation.scores is not None and len(evaluation.outcomes) > 2:
@@ -135,6 +154,17 @@ def _summary(kind: str, estimator: Any, findings: Findings) -> Markup:
         link = tag("a", "Before you trust it", href="#warnings")
         items.append(join([link, f": {', '.join(serious)}."]))
     return tag("ul", *(tag("li", item) for item in items), class_="summary")
+
+
+def _carried(effects: Effects, kept: list[int]) -> str:
+    """A sentence where much of the prediction comes from columns that were not kept."""
+    total = float(effects.sizes.sum())
+    share = float(effects.sizes[kept].sum()) / total if total > 0.0 else 1.0
+    if not kept or share >= _MOST_OF_IT:
+        return ""
+    which = "It carries" if len(kept) == 1 else "They carry"
+    rest = "the rest comes lightly from columns that are less sure"
+    return f" {which} {percent(share)} of the effects; {rest}."
 
 
 def _load_section(model_path: str | None, columns: list[str]) -> Markup:
