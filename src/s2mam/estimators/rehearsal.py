@@ -40,6 +40,9 @@ def rehearse(estimator: Any) -> None:
     readers = [part.reader for part in model.parts] if hasattr(model, "parts") else [model.reader]
     p = readers[0].n_features_in_
     _require(all(reader.n_features_in_ == p for reader in readers), "its parts differ in columns")
+    for column in readers[0].columns_:
+        named = column.kind != "categorical" or column.categories is not None
+        _require(named, f"column {column.name!r} has no categories")
     rows = _typical_rows(readers[0])
     owner = _Stranger(p)
     # Values that are too large for the bases are refused by name elsewhere.

@@ -116,9 +116,18 @@ def _row_spread(rows: FloatArray, bend: FloatArray, penalty: FloatArray) -> Floa
     hessian[:-1, :, :-1, :] += penalty
     flat = hessian.reshape(size * k, size * k)
     # Constants common to all classes, or directions the data leave open, have no curvature.
-    inverse = np.linalg.pinv(flat, rcond=1e-12, hermitian=True).reshape(size, k, size, k)
+    inverse = _pseudo_inverse(flat).reshape(size, k, size, k)
     spread: FloatArray = np.einsum("ia,akbm,ib->ikm", rows, inverse, rows, optimize=True)
     return spread
+
+
+def _pseudo_inverse(matrix: FloatArray) -> FloatArray:
+    try:
+        inverse = np.linalg.pinv(matrix, rcond=1e-12, hermitian=True)
+    except np.linalg.LinAlgError:
+        # The eigenvalue routine of older OpenBLAS gives up on some sound but singular matrices.
+        inverse = np.linalg.pinv(matrix, rcond=1e-12)
+    return np.asarray(inverse, dtype=np.float64)
 
 
 def _solve(matrices: FloatArray, right: FloatArray) -> FloatArray:

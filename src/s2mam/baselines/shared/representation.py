@@ -152,6 +152,8 @@ def _fresh(rows: FloatArray) -> Representation:
 
 def _inverse(rows: FloatArray, ratio: float, copies: int) -> FloatArray:
     """(ratio X X' + copies I)^-1, by the matrix of the columns' order."""
+    if rows.shape[1] == 0:  # no column varies
+        return np.eye(rows.shape[0]) / copies
     small = ratio * (rows.T @ rows)
     small[np.diag_indices_from(small)] += copies
     factor = cho_factor(small, check_finite=False)

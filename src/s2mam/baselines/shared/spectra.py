@@ -51,7 +51,9 @@ def threshold_singular_values(M: FloatArray, t: float) -> FloatArray:
 
 def _shrinker(gram: FloatArray, t: float) -> FloatArray:
     """V diag(1 - t / s) V' over the singular values s > t."""
-    squares, vectors = eigh(gram, driver="evd", check_finite=False)
+    # scipy 1.11 asks for too little room when there is a single number to decompose.
+    driver = "evd" if gram.shape[0] > 1 else "ev"
+    squares, vectors = eigh(gram, driver=driver, check_finite=False)
     large = squares > t**2
     kept = vectors[:, large]
     result: FloatArray = (kept * (1.0 - t / np.sqrt(squares[large]))) @ kept.T
