@@ -5,8 +5,10 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import numpy as np
+from scipy.stats import chi2
 
-from s2mam.masks.dependence import _ranks, _waves
+from s2mam.masks.dependence import _log_chance, _ranks, _waves
+from s2mam.masks.kernels import labeled_kernels
 from s2mam.masks.posterior_start import hyper_moves
 
 
@@ -25,3 +27,28 @@ def test_waves_are_as_many_as_asked_for_and_orthonormal():
         for one in waves:
             np.testing.assert_allclose(one.T @ one, np.eye(count), atol=1e-10)
             np.testing.assert_allclose(one.sum(axis=0), 0.0, atol=1e-10)
+
+
+def test_weights_of_labelled_rows_are_relative():
+    rng = np.random.default_rng(0)
+    features, target = rng.normal(size=(12, 4)), rng.normal(size=12)
+    weights = rng.uniform(0.5, 3.0, size=12)
+    one = labeled_kernels(features, [0, 2, 4], target, weights)
+    ten = labeled_kernels(features, [0, 2, 4], target, 10.0 * weights)
+    np.testing.assert_allclose(one.gram([1, 1]), ten.gram([1, 1]), atol=1e-12)
+    np.testing.assert_allclose(one.target, ten.target, atol=1e-12)
+    plain = labeled_kernels(features, [0, 2, 4], target)
+    equal = labeled_kernels(features, [0, 2, 4], target, np.full(12, 0.1))
+    np.testing.assert_allclose(plain.gram([1, 0]), equal.gram([1, 0]), atol=1e-12)
+
+
+def test_the_bound_over_all_pairs_is_bonferronis():
+    rng = np.random.default_rng(1)
+    table = rng.normal(size=(50, 3))
+    table[:, 1] = table[:, 0] + rng.normal(size=50)
+    ranks = _ranks(table)
+    waves = _waves(ranks, 1)[:, :, 0]
+    links = 50 * (waves @ waves.T) ** 2
+    np.fill_diagonal(links, 0.0)
+    expected = chi2.logsf(links, 1).min(axis=1) + np.log(3 * 3 / 2)
+    np.testing.assert_allclose(_log_chance(ranks, 1, np.arange(3)), expected, atol=1e-9)
