@@ -1,0 +1,38 @@
+"""Details of certificates and step rules that converged results do not show."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from solver_problems import make_problem
+
+from s2mam.solvers import duality_gap, solve
+from s2mam.solvers.admm import _Admm
+
+
+def test_gap_of_the_squared_loss_with_a_quadratic_term():
+    """The bound of the module's head, written out at a point where it has to be scaled."""
+    problem = make_problem("squared", intercept=False, quadratic=True)
+    coef = solve(problem, tol=1e-2).coef + 0.02
+    theta = -2.0 * problem.weights * (problem.target - problem.features @ coef)
+    norms = problem.layout.norms(problem.features.T @ theta + 2.0 * problem.quadratic @ coef)
+    scale = min(1.0, float(np.min(problem.penalties / np.maximum(norms, 1e-300))))
+    assert scale < 0.9
+    scaled = scale * theta
+    conjugate = scaled @ problem.target + np.sum(scaled**2 / (4.0 * problem.weights))
+    bound = -conjugate - scale**2 * coef @ problem.quadratic @ coef
+    gap = duality_gap(problem, coef, 0.0)
+    assert gap == pytest.approx(problem.objective(coef, 0.0) - bound, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("residuals", "factor"), [((1.0, 1.0), 1.0), ((1e6, 1.0), 2.0), ((1.0, 1e6), 0.5)]
+)
+def test_the_penalty_of_admm_moves_only_out_of_balance(residuals, factor):
+    state = SimpleNamespace(residuals=residuals, changes=0, rho=3.0, dual=np.array([4.0]))
+    _Admm.balance(None, state)
+    assert state.rho == 3.0 * factor
+    np.testing.assert_array_equal(state.dual, [4.0 / factor])
+    assert state.changes == int(factor != 1.0)
