@@ -14,7 +14,7 @@ from s2mam.bilevel.views import build_view
 from s2mam.bilevel.watch import Watch
 from s2mam.bilevel.weighing import prior_weights, weigh
 from s2mam.graphs import build_graph
-from s2mam.masks.posterior import size_prior
+from s2mam.masks.mask_prior import size_prior
 
 OPTIONS = AverageOptions(steps=12, fold_steps=5, n_folds=4)
 

@@ -10,7 +10,7 @@ from s2mam.bilevel.members import MemberSettings, _spread_labels
 from s2mam.bilevel.refitting import refit_to_all
 from s2mam.bilevel.views import build_view
 from s2mam.graphs import build_graph
-from s2mam.masks.posterior import size_prior
+from s2mam.masks.mask_prior import size_prior
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["numbers", "classes"])

@@ -9,7 +9,7 @@ from s2mam.bilevel.mask_member import MaskSettings, StartMask, _translate
 from s2mam.bilevel.members import MemberSettings, fit_members, search_masks
 from s2mam.bilevel.views import CLIP, build_view, clip_numeric
 from s2mam.graphs import build_graph
-from s2mam.masks.posterior import size_prior
+from s2mam.masks.mask_prior import size_prior
 
 
 def _settings(view, p, *, graph=True, regression=True, budget=None):

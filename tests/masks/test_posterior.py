@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from s2mam.masks.labeled_atoms import labeled_atoms
-from s2mam.masks.posterior import average_masks, size_prior
-from s2mam.masks.posterior_evidence import MaskPosterior, MaskPrior, column_codes
+from s2mam.masks.mask_prior import MaskPrior, column_codes, size_prior
+from s2mam.masks.posterior import average_masks
+from s2mam.masks.posterior_evidence import MaskPosterior
 from s2mam.masks.posterior_start import Mode, best_modes
 
 
@@ -20,7 +21,7 @@ def _posterior(seed, *, amplitudes=(0.5,), curve_shares=(0.3,), signal=0.6, p=3,
     curved = np.stack([np.column_stack([x**2 - 1, x**3 - 3 * x]) for x in straight.T]) / 2
     target = signal * (straight[:, :1] + straight[:, 1:2] ** 2) + rng.normal(size=(rows, 1))
     atoms = labeled_atoms(straight, curved, np.arange(rows), target, np.ones(rows))
-    prior = MaskPrior(size_prior(p), np.zeros(p))
+    prior = MaskPrior.of(size_prior(p), np.zeros(p))
     return MaskPosterior(atoms, prior, np.array(amplitudes), np.array(curve_shares))
 
 
@@ -63,7 +64,7 @@ def test_probabilities_with_lines_and_curves_equally_likely():
     target = rng.normal(size=(rows, 1))
     atoms = labeled_atoms(straight, curved, np.arange(rows), target, np.ones(rows))
     # Shapes have prior 0.45 (line), 0.1 (curve) and 0.45 (both) in the product with the odds.
-    prior = MaskPrior(size_prior(3), np.full(3, 1.0))
+    prior = MaskPrior.of(size_prior(3) + np.arange(4), np.zeros(3))
     posterior = MaskPosterior(atoms, prior, np.array([0.2]), np.array([1.0]))
     _, _, exact = _enumerate(posterior)
     assert exact.min() > 0.2
@@ -117,7 +118,7 @@ def test_a_run_without_any_usable_atom_stays_with_the_empty_mask():
     target = np.arange(rows, dtype=float)[:, None]
     none = np.zeros((rows, 3)), np.zeros((3, rows, 2))
     atoms = labeled_atoms(*none, np.arange(rows), target, np.ones(rows))
-    posterior = MaskPosterior(atoms, MaskPrior(size_prior(3), np.zeros(3)))
+    posterior = MaskPosterior(atoms, MaskPrior.of(size_prior(3), np.zeros(3)))
     average = _run(posterior, 20)
     assert np.isfinite(average.log_posterior).all()
     assert (average.size == 0).all()
@@ -133,7 +134,7 @@ def test_a_run_that_has_nowhere_to_go_stays():
     target = (x + x**2)[:, None] + 1e-3 * rng.normal(size=(rows, 1))
     atoms = labeled_atoms(straight, curved, np.arange(rows), target, np.ones(rows))
     posterior = MaskPosterior(
-        atoms, MaskPrior(size_prior(1), np.zeros(1)), np.array([1.0]), np.array([1.0])
+        atoms, MaskPrior.of(size_prior(1), np.zeros(1)), np.array([1.0]), np.array([1.0])
     )
     start = np.ones(2, dtype=bool)
     mode = Mode(start, (0, 0), posterior.value(start, (0, 0)))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy.stats import multivariate_t
 
 from s2mam.masks.labeled_atoms import labeled_atoms
-from s2mam.masks.posterior import size_prior
-from s2mam.masks.posterior_evidence import MaskPosterior, MaskPrior, column_codes
+from s2mam.masks.mask_prior import MaskPrior, column_codes, size_prior
+from s2mam.masks.posterior_evidence import MaskPosterior
 from s2mam.masks.posterior_start import best_modes, climb, find_modes, hyper_moves
 
 SHAPES = {0: 1.0, 1: 0.45, 2: 0.1, 3: 0.45}
@@ -27,7 +29,18 @@ def _posterior(rows=14, p=4, rank=3, outputs=1, seed=0, weights=None):
     weights = np.ones(rows) if weights is None else weights
     atoms = labeled_atoms(straight, curved, np.arange(rows), target, weights)
     odds = rng.normal(size=p)
-    return MaskPosterior(atoms, MaskPrior(size_prior(p), odds)), straight, curved, target
+    return MaskPosterior(atoms, MaskPrior.of(size_prior(p), odds)), straight, curved, target
+
+
+def _textbook_prior(odds, codes):
+    """Columns alike with one tenth, by their odds among all masks of the size with nine."""
+    p, inside = len(codes), codes > 0
+    size = int(inside.sum())
+    all_masks = [np.array(bits, dtype=bool) for bits in itertools.product([0, 1], repeat=p)]
+    rivals = [mask for mask in all_masks if mask.sum() == size]
+    told = np.exp(odds[inside].sum()) / sum(np.exp(odds[mask].sum()) for mask in rivals)
+    columns = np.log(0.1 / len(rivals) + 0.9 * told) - np.log(size + 1.0)
+    return columns + sum(np.log(SHAPES[int(code)]) for code in codes)
 
 
 def _kernel(straight, curved, mask, amplitude, share):
@@ -93,9 +106,7 @@ def test_value_is_the_textbook_marginal_likelihood(hyper):
         assert sign > 0
         quadratic = z @ np.linalg.solve(covariance, z)
         codes = mask[:4] + 2 * mask[4:]
-        size = np.count_nonzero(codes)
-        prior = size_prior(4)[size] + posterior.prior.odds[codes > 0].sum()
-        prior += sum(np.log(SHAPES[int(code)]) for code in codes)
+        prior = _textbook_prior(posterior.prior.odds, codes)
         return -0.5 * log_det - 0.5 * (rows - 1) * np.log(quadratic) + prior
 
     ours = np.array([posterior.value(mask, hyper) for mask in masks])
@@ -106,7 +117,7 @@ def test_value_is_the_textbook_marginal_likelihood(hyper):
 def test_the_scale_free_evidence_is_the_limit_of_student_t():
     """An inverse-gamma prior on the scale with vanishing parameters gives the same ratios."""
     posterior, straight, curved, target = _posterior(rows=10)
-    flat = MaskPosterior(posterior.atoms, MaskPrior(np.zeros(5), np.zeros(4)))
+    flat = MaskPosterior(posterior.atoms, MaskPrior.of(np.zeros(5), np.zeros(4)))
     rows, tiny = 10, 1e-7
     contrasts = np.linalg.svd(np.eye(rows) - 1.0 / rows)[0][:, : rows - 1].T
     z = contrasts @ target[:, 0]
@@ -143,7 +154,7 @@ def test_an_atom_that_does_not_vary_is_never_taken():
     curved[2] = 0.0
     target = straight[:, :1] + 0.1
     atoms = labeled_atoms(straight, curved, np.arange(10), target, np.ones(10))
-    posterior = MaskPosterior(atoms, MaskPrior(size_prior(3), np.zeros(3)))
+    posterior = MaskPosterior(atoms, MaskPrior.of(size_prior(3), np.zeros(3)))
     gains = posterior.flip_gains(np.zeros(6, dtype=bool), (8, 2))
     assert np.isneginf(gains[[1, 5]]).all()
     assert np.isfinite(gains[[0, 2, 3, 4]]).all()
@@ -154,7 +165,7 @@ def test_weight_two_is_a_row_seen_twice():
     target = straight[:, :1] ** 2
     weights = np.array([1, 2, 1, 3, 1, 1, 2, 1, 1], dtype=float)
     copies = np.repeat(np.arange(9), weights.astype(int))
-    prior = MaskPrior(size_prior(3), np.zeros(3))
+    prior = MaskPrior.of(size_prior(3), np.zeros(3))
     weighted = MaskPosterior(labeled_atoms(straight, curved, np.arange(9), target, weights), prior)
     copied = MaskPosterior(
         labeled_atoms(straight, curved, copies, target[copies], np.ones(copies.size)), prior
@@ -170,7 +181,7 @@ def test_weight_two_is_a_row_seen_twice():
 
 def test_prior_gains_are_differences_of_the_prior():
     rng = np.random.default_rng(0)
-    prior = MaskPrior(size_prior(5, 2), rng.normal(size=5))
+    prior = MaskPrior.of(size_prior(5, 2), rng.normal(size=5))
     for _ in range(30):
         mask = rng.random(10) < 0.4
         gains = prior.flip_gains(column_codes(mask))

@@ -25,7 +25,7 @@ from s2mam.bilevel.views import View
 from s2mam.bilevel.watch import Watch
 from s2mam.bilevel.weighing import LabeledRows
 from s2mam.masks.labeled_atoms import AtomFit
-from s2mam.masks.posterior import size_prior
+from s2mam.masks.mask_prior import size_prior
 
 __all__ = ["AverageOptions", "AveragedModel", "LabeledRows", "Store", "average_members"]
 

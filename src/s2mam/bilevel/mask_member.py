@@ -14,8 +14,9 @@ import numpy as np
 
 from s2mam._typing import BoolArray, FloatArray, IntArray
 from s2mam.masks.labeled_atoms import AtomFit, LabeledAtoms
+from s2mam.masks.mask_prior import MaskPrior
 from s2mam.masks.posterior import MaskAverage, average_masks
-from s2mam.masks.posterior_evidence import Hyper, MaskPosterior, MaskPrior
+from s2mam.masks.posterior_evidence import Hyper, MaskPosterior
 from s2mam.masks.posterior_start import best_modes, climb, find_modes
 from s2mam.masks.relevance import relevance_path
 
@@ -54,6 +55,11 @@ class MaskSettings:
     odds: FloatArray
     weights: FloatArray
     n_select: int | None = None
+
+    @property
+    def prior(self) -> MaskPrior:
+        """The same as a prior of masks."""
+        return MaskPrior.of(self.size, self.odds)
 
 
 @dataclass(frozen=True)
@@ -165,7 +171,8 @@ def _restricted(
     """Posterior over some of the columns, and which they are."""
     if kept is None:
         kept = np.arange(atoms.n_columns)
-    prior = MaskPrior(settings.size[: kept.size + 1], settings.odds[kept])
+    whole = settings.prior
+    prior = MaskPrior(whole.size[: kept.size + 1], whole.odds[kept], whole.lift[: kept.size + 1])
     return MaskPosterior(_take_columns(atoms, kept), prior), kept
 
 
@@ -178,7 +185,7 @@ def _screen(atoms: LabeledAtoms, settings: MaskSettings) -> IntArray:
     p = atoms.n_columns
     path = relevance_path(atoms, settings.weights, noise=_SCREEN_NOISE, keep=[_SCREEN_STEPS])
     relevance, _ = path[_SCREEN_STEPS]
-    posterior = MaskPosterior(atoms, MaskPrior(settings.size, settings.odds))
+    posterior = MaskPosterior(atoms, settings.prior)
     none = np.zeros(2 * p, dtype=bool)
     forward, hyper, _ = climb(posterior, none, (8, 2), max_moves=_SCREEN_MOVES, swaps=False)
     gains = np.where(forward, np.inf, posterior.flip_gains(forward, hyper))

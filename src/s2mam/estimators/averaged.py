@@ -29,7 +29,7 @@ from s2mam.graphs import Laplacian, automatic_kind, build_graph
 from s2mam.graphs.diagnostics import degeneracy_message
 from s2mam.intake.notices import warn_user
 from s2mam.masks.dependence import column_dependence
-from s2mam.masks.posterior import size_prior
+from s2mam.masks.mask_prior import size_prior
 
 __all__ = ["AverageSettings", "fit_average"]
 

@@ -12,14 +12,15 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from scipy.special import expit, gammaln, logsumexp
+from scipy.special import expit, logsumexp
 
 from s2mam._typing import BoolArray, FloatArray
 from s2mam.masks.labeled_atoms import AtomFit
-from s2mam.masks.posterior_evidence import Hyper, MaskPosterior, column_codes
+from s2mam.masks.mask_prior import column_codes
+from s2mam.masks.posterior_evidence import Hyper, MaskPosterior
 from s2mam.masks.posterior_start import Mode, hyper_moves
 
-__all__ = ["MaskAverage", "average_masks", "size_prior"]
+__all__ = ["MaskAverage", "average_masks"]
 
 # Mask (as bytes), amplitude and curve share.
 _State: TypeAlias = tuple[bytes, Hyper]
@@ -45,8 +46,8 @@ class MaskAverage:
     log_posterior, size : (steps,) arrays
         The path of the runs.
     evidence : float
-        Log of the posterior mass of all states that were visited, prior odds of single columns
-        left out: comparable between posteriors that differ in these odds or in the atoms.
+        Log of the posterior mass of all states that were visited: comparable between posteriors
+        that differ in the odds of columns or in the atoms.
     """
 
     probabilities: FloatArray
@@ -54,38 +55,6 @@ class MaskAverage:
     log_posterior: FloatArray
     size: FloatArray
     evidence: float
-
-
-def size_prior(p: int, n_select: int | None = None, *, strength: float = 3.0) -> FloatArray:
-    """Log-prior of one mask by its number of columns.
-
-    Parameters
-    ----------
-    p : int
-        Number of columns.
-    n_select : int, optional
-        Number of columns asked for; None spreads the prior over all sizes, small ones first
-        (probability of size k proportional to 1/(k+1)).
-    strength : float
-        Log-prior lost per column more or less than `n_select`.
-
-    Returns
-    -------
-    (p + 1,) array
-
-    Examples
-    --------
-    >>> np.exp(size_prior(2)).round(3)
-    array([0.545, 0.136, 0.182])
-    """
-    sizes = np.arange(p + 1)
-    masks_of_size = gammaln(p + 1) - gammaln(sizes + 1) - gammaln(p - sizes + 1)
-    if n_select is None:
-        log_prior = -np.log(sizes + 1.0) - masks_of_size
-        result: FloatArray = log_prior - np.log(np.sum(1.0 / (sizes + 1.0)))
-        return result
-    peaked: FloatArray = -masks_of_size - strength * np.abs(sizes - n_select)
-    return peaked
 
 
 def average_masks(
@@ -134,17 +103,13 @@ def average_masks(
             visits[state] = visits.get(state, 0.0) + share * time
     values = np.concatenate([run.path[:, 0] for run in runs])
     sizes = np.concatenate([run.path[:, 1] for run in runs])
-    plain = {
-        state: value - _odds_of(posterior, state)
-        for run in runs
-        for state, value in run.value.items()
-    }
+    visited = {state: value for run in runs for state, value in run.value.items()}
     return MaskAverage(
         np.clip(inside, 0.0, 1.0),
         _average_fit(posterior, visits),
         values,
         sizes,
-        float(logsumexp(list(plain.values()))),
+        float(logsumexp(list(visited.values()))),
     )
 
 
@@ -230,11 +195,6 @@ def _masses(runs: Sequence[_Run]) -> FloatArray:
             for run in runs
         ]
     )
-
-
-def _odds_of(posterior: MaskPosterior, state: _State) -> float:
-    codes = column_codes(np.frombuffer(state[0], dtype=bool))
-    return float(posterior.prior.odds[codes > 0].sum())
 
 
 def _conditional_inclusion(mask: BoolArray, gains: FloatArray) -> FloatArray:

@@ -13,59 +13,16 @@ from typing import TypeAlias
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
-from s2mam._typing import BoolArray, FloatArray, IntArray
+from s2mam._typing import BoolArray, FloatArray
 from s2mam.masks.labeled_atoms import AtomFit, LabeledAtoms
+from s2mam.masks.mask_prior import MaskPrior, column_codes
 
-__all__ = ["Hyper", "MaskPosterior", "MaskPrior", "column_codes"]
+__all__ = ["Hyper", "MaskPosterior"]
 
 Hyper: TypeAlias = tuple[int, int]
 
 _AMPLITUDES = np.geomspace(0.003, 100.0, 16)
 _CURVE_SHARES = np.array([0.03, 0.1, 0.3, 1.0])
-# Prior of what a column that is in the model contributes: a line, only a curve, or both.
-_SHAPES = np.log(np.array([1.0, 0.45, 0.1, 0.45]))
-
-
-def column_codes(mask: BoolArray) -> IntArray:
-    """Per column 0 (off), 1 (straight), 2 (curved) or 3 (both), from a mask over 2p atoms."""
-    p = mask.size // 2
-    return mask[:p] + 2 * mask[p:].astype(np.intp)
-
-
-@dataclass(frozen=True)
-class MaskPrior:
-    """Prior of a mask.
-
-    Attributes
-    ----------
-    size : (p + 1,) array
-        Log-prior of one mask with so many columns.
-    odds : (p,) array
-        Log-odds added when a column is in.
-    """
-
-    size: FloatArray
-    odds: FloatArray
-
-    def value(self, codes: IntArray) -> float:
-        """Log-prior of the columns in a mask."""
-        inside = codes > 0
-        return float(
-            self.size[np.count_nonzero(inside)] + self.odds[inside].sum() + _SHAPES[codes].sum()
-        )
-
-    def flip_gains(self, codes: IntArray) -> FloatArray:
-        """Change of the log-prior for each of the 2p flips."""
-        size = np.count_nonzero(codes)
-        both = np.concatenate([codes, codes])
-        flipped = np.concatenate([codes ^ 1, codes ^ 2])
-        change = (flipped > 0).astype(np.intp) - (both > 0)
-        new_size = np.clip(size + change, 0, self.size.size - 1)
-        odds = np.concatenate([self.odds, self.odds])
-        gains: FloatArray = (
-            self.size[new_size] - self.size[size] + _SHAPES[flipped] - _SHAPES[both] + change * odds
-        )
-        return gains
 
 
 @dataclass

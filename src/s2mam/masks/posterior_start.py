@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from s2mam._typing import BoolArray, FloatArray, IntArray
-from s2mam.masks.posterior_evidence import Hyper, MaskPosterior, column_codes
+from s2mam.masks.mask_prior import column_codes
+from s2mam.masks.posterior_evidence import Hyper, MaskPosterior
 from s2mam.masks.relevance import relevance_path
 
 __all__ = ["Mode", "best_modes", "climb", "find_modes", "hyper_moves"]
