@@ -24,7 +24,7 @@ test-slow: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 -m slow
 
 docs: $(VENV)/.docs
-	$(BIN)/sphinx-build -W -b html docs docs/_build/html
+	$(BIN)/sphinx-build -W -E -a -b html docs docs/_build/html
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
@@ -60,7 +60,9 @@ MINIMUM = build/venv-minimum
 FAST = tests/bases tests/bilevel tests/graphs tests/intake tests/losses tests/masks tests/persistence \
 	tests/properties tests/solvers tests/estimators tests/model_selection tests/trust tests/cli
 
-.PHONY: test-minimum test-install golden
+NEWEST = build/venv-newest
+
+.PHONY: test-minimum test-newest test-install golden
 
 test-minimum:
 	test -x $(MINIMUM)/bin/python || $(PYTHON) -m venv $(MINIMUM)
@@ -69,6 +71,14 @@ test-minimum:
 		pytest hypothesis polars cvxpy cloudpickle
 	$(MINIMUM)/bin/python -m pip check
 	for folder in $(FAST); do $(MINIMUM)/bin/python -m pytest -q -p no:cacheprovider $$folder || exit 1; done
+
+# With another Python: make test-newest PYTHON=python3.13
+test-newest:
+	test -x $(NEWEST)/bin/python || $(PYTHON) -m venv $(NEWEST)
+	$(NEWEST)/bin/python -m pip install --quiet --upgrade --upgrade-strategy eager \
+		-e '.[plot,table,images,progress,files,report]' pytest hypothesis polars cvxpy cloudpickle
+	$(NEWEST)/bin/python -m pip check
+	for folder in $(FAST); do $(NEWEST)/bin/python -m pytest -q -p no:cacheprovider $$folder || exit 1; done
 
 test-install:
 	$(PYTHON) tests/trust/install_check.py build/install

@@ -64,6 +64,8 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "download_all_examples": False,
     "plot_gallery": True,
+    "run_stale_examples": True,  # a script may be old and the package new
+    "capture_repr": (),  # a display at the end of a block is its picture
     "remove_config_comments": True,
 }
 # The gallery's own settings hold nothing that could not be cached, but Sphinx cannot know it.
@@ -71,7 +73,8 @@ suppress_warnings = ["config.cache"]
 
 html_theme = "furo"
 html_title = f"s2mam {release}"
-html_static_path: list[str] = []
+html_static_path = ["_static"]
+html_css_files = ["formulas.css"]
 html_theme_options = {"navigation_with_keys": True}
 html_copy_source = False
 html_math_renderer = "mathml"
@@ -83,10 +86,14 @@ _QUOTED = re.compile(r"(``.*?``|`.*?`)")
 _LEARNED = re.compile(r"\b([A-Za-z]\w*)_(?!\w)")
 
 
+# The type of a parameter: words, in which Sphinx would take "shape" or "n" for names to link to.
+_TYPE = re.compile(r"^(:(?:var)?type [^:]+: )([^`*|]+)$")
+
+
 def _tidy_field(line: str) -> str:
     parts = _QUOTED.split(line)
     parts[::2] = [_LEARNED.sub(r"\1\\_", part) for part in parts[::2]]
-    return "".join(parts)
+    return _TYPE.sub(r"\1*\2*", "".join(parts))
 
 
 def _tidy(app: Any, what: str, name: str, found: Any, options: Any, lines: list[str]) -> None:

@@ -10,6 +10,7 @@ from sklearn.datasets import load_wine
 
 from s2mam import S2MAMClassifier
 from s2mam.datasets import hide_labels
+from s2mam.inspection import ComponentDisplay
 
 wine = load_wine(as_frame=True)
 names = np.array(["Barolo", "Grignolino", "Barbera"], dtype=object)  # the three cultivars
@@ -30,3 +31,7 @@ for row in (0, 70, 150):
     shares = model.predict_proba(wine.data.iloc[[row]])[0]
     told = [f"{name} {share:.2f}" for name, share in zip(model.classes_, shares, strict=True)]
     print(f"row {row} ({cultivar[row]}):", ", ".join(told))
+
+# %%
+# The names are in the pictures, too.
+ComponentDisplay.from_estimator(model, wine.data, columns=["proline", "color_intensity"])

@@ -31,6 +31,6 @@ for name, score in sorted(scores.items(), key=lambda pair: -pair[1]):
 # %%
 # The line is the accuracy of a guess.
 figure, axis = plt.subplots(figsize=(6, 3), layout="constrained")
-axis.barh(list(scores), list(scores.values()))
+axis.barh(list(scores), list(scores.values()), color="#0072B2")
 axis.axvline(0.5, color="black", linewidth=1)
 axis.set_xlabel("accuracy on fresh rows")

@@ -10,7 +10,7 @@ from sklearn.datasets import load_wine
 
 from s2mam import S2MAMClassifier
 from s2mam.datasets import corrupt, hide_labels
-from s2mam.inspection import MaskDisplay
+from s2mam.inspection import ComponentDisplay, ContributionDisplay, MaskDisplay
 
 wine = load_wine(as_frame=True)
 X = corrupt(wine.data, n_uninformative=10, n_noisy=10, random_state=0)  # u1..u10 and n1..n10
@@ -24,6 +24,14 @@ print("junk among them:", junk or "none")
 # %%
 # The most probable columns; the selected ones are filled.
 MaskDisplay.from_estimator(model)
+
+# %%
+# What two columns do, per cultivar.
+ComponentDisplay.from_estimator(model, X, columns=["flavanoids", "proline"])
+
+# %%
+# And why the first wine is a cultivar 0.
+ContributionDisplay.from_estimator(model, X, row=0, target=0, top=6)
 
 # %%
 # The average may use other columns lightly. ``refit_selected`` gives the model of the selected

@@ -9,6 +9,7 @@ it predicts with a few lines of any language.
 import tempfile
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 import s2mam
@@ -32,3 +33,10 @@ with tempfile.TemporaryDirectory() as folder:
     decisions = predict_from_lookup(Path(folder) / "friedman.csv", data.X)
     print(f"lookup table: {len(table.rows)} lines")
     print(f"largest difference: {np.abs(decisions - model.predict(data.X)).max():.1e}")
+
+# %%
+# All that such a table asks of a language is to draw straight lines between points.
+lines = [row for row in table.rows if row["column"] == "x2" and row["kind"] == "number"]
+figure, axis = plt.subplots(figsize=(6, 3), layout="constrained")
+axis.plot([row["value"] for row in lines], [row["contribution"] for row in lines], "k.-", ms=3)
+axis.set(xlabel="x2", ylabel="adds to the prediction")

@@ -4,22 +4,29 @@
     build/venv-fuzz/bin/python benchmarks/faults/fuzz.py --target csv --minutes 10
 
 Targets: ``csv`` (bytes to the table reader, its columns and its target), ``model`` (bytes to
-``s2mam.load``), ``state`` (forged states with valid checksums to ``s2mam.load`` and ``predict``).
+``s2mam.load``), ``json`` (bytes as header or state of a file with valid checksums), ``state``
+(forged states with valid checksums to ``s2mam.load`` and ``predict``).
 An error of ``s2mam.exceptions`` is an answer; anything else is a finding. Findings are told apart
 by type and place, kept with their input in ``build/fuzz/<target>/findings``, and the run goes on.
-Exits with 1 when there is one.
+What was found is a row of ``fuzz.md`` beside this file, made from ``fuzz.json``. Exits with 1 when
+there is a finding.
 """
 
 # ruff: noqa: E402  (imports are instrumented)
 from __future__ import annotations
 
 import argparse
+import hashlib
+import json
 import os
+import re
+import subprocess
 import sys
 import tempfile
 import time
 import traceback
 import warnings
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -44,9 +51,12 @@ from s2mam.cli.reading import TableOptions, read_table
 from s2mam.cli.target import Task, read_target
 from s2mam.exceptions import S2MAMError
 from s2mam.persistence import read_state, write_state
+from s2mam.persistence.archive import write_archive
 
 SCRATCH = Path(tempfile.mkdtemp(dir="/dev/shm" if Path("/dev/shm").exists() else None))
 GOLDEN = sorted((ROOT / "tests" / "trust" / "golden").glob("*/*.s2mam"))
+with zipfile.ZipFile(min(GOLDEN, key=lambda path: path.stat().st_size)) as _archive:
+    SMALL = {name: _archive.read(name) for name in _archive.namelist()}
 CSV_SEEDS = [
     b"a,b,y\n1,2,3\n4,,\n5,6,7\n",
     b"a;b;y\n1,5;x;yes\n2,5;z;no\n",
@@ -81,6 +91,23 @@ def model(data: bytes) -> None:
     s2mam.load(path)
 
 
+def json_member(data: bytes) -> None:
+    """Load a sound archive with these bytes as its header or its state."""
+    content = dict(SMALL)
+    if data[:1] == b"h":
+        content["header.json"] = data[1:]
+    else:
+        header = json.loads(content["header.json"])
+        digest = hashlib.sha256(data[1:]).hexdigest()
+        header["members"][0] |= {"bytes": len(data) - 1, "sha256": digest}
+        content["header.json"] = json.dumps(header).encode()
+        content["state.json"] = data[1:]
+    path = SCRATCH / "j.s2mam"
+    with path.open("wb") as stream:
+        write_archive(stream, [(name, len(part), [part]) for name, part in content.items()])
+    s2mam.load(path)
+
+
 def state(data: bytes) -> None:
     """Load a state that is wrong in one to three places, and predict with what loads."""
     from golden_models import table_of
@@ -108,6 +135,7 @@ def state(data: bytes) -> None:
 TARGETS: dict[str, tuple[Callable[[bytes], None], list[bytes]]] = {
     "csv": (csv, CSV_SEEDS),
     "model": (model, [path.read_bytes() for path in GOLDEN]),
+    "json": (json_member, [b"h" + SMALL["header.json"], b"s" + SMALL["state.json"]]),
     "state": (state, [bytes([k]) * 16 for k in range(8)]),
 }
 
@@ -140,14 +168,10 @@ class Watcher:
             self.found[key] = self.found.get(key, 0) + 1
 
 
-def main() -> None:
-    """Fuzz for the given time."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--target", choices=TARGETS, required=True)
-    parser.add_argument("--minutes", type=float, default=10.0)
-    options = parser.parse_args()
-    target, seeds = TARGETS[options.target]
-    home = ROOT / "build" / "fuzz" / options.target
+def fuzz(name: str, minutes: float) -> None:
+    """Fuzz one target in this process for the given time."""
+    target, seeds = TARGETS[name]
+    home = ROOT / "build" / "fuzz" / name
     corpus = home / "corpus"
     corpus.mkdir(parents=True, exist_ok=True)
     for number, seed in enumerate(seeds):
@@ -158,16 +182,68 @@ def main() -> None:
     def one(data: bytes) -> None:
         watcher(data)
         # An ordinary exit would count as a crash of the target.
-        if time.monotonic() - began > 60.0 * options.minutes:
-            print(
-                f"{options.target}: {watcher.calls} inputs, findings: {watcher.found}", flush=True
-            )
-            os._exit(1 if watcher.found else 0)
+        if time.monotonic() - began > 60.0 * minutes:
+            print(json.dumps({"inputs": watcher.calls, "findings": watcher.found}), flush=True)
+            os._exit(0)
 
-    limits = ["-max_len=60000", "-rss_limit_mb=4096", "-timeout=120", "-print_final_stats=1"]
+    limits = ["-max_len=60000", "-rss_limit_mb=4096", "-timeout=120"]
     atheris.Setup([sys.argv[0], str(corpus), *limits], one)
     atheris.Fuzz()
 
 
+def watched(name: str, minutes: float) -> dict[str, object]:
+    """Fuzz in a child; its counts, and the coverage that libFuzzer tells on the way."""
+    command = [sys.executable, __file__, "--target", name, "--minutes", str(minutes), "--child"]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+    print(done.stdout[-4000:], flush=True)
+    told = re.findall(r"cov: (\d+) ft: \d+ corp: (\d+)", done.stderr)
+    if done.returncode != 0 or not told:
+        # A crash of the interpreter, an input that hangs or one that eats the memory.
+        sys.exit(done.stderr[-4000:])
+    counts: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
+    first, last = told[0], told[-1]
+    edges = {"edges_before": int(first[0]), "edges": int(last[0]), "corpus": int(last[1])}
+    return {"minutes": minutes, **counts, **edges, "date": time.strftime("%Y-%m-%d")}
+
+
+def write_page(results: dict[str, dict[str, object]]) -> None:
+    """Write ``fuzz.md``."""
+    lines = ["# Coverage-guided fuzzing", ""]
+    lines += ["| target | minutes | inputs tried | branches reached | corpus | findings | on |"]
+    lines += ["| :-- | --: | --: | --: | --: | :-- | :-- |"]
+    for name, one in sorted(results.items()):
+        found = ", ".join(one["findings"]) or "none"
+        lines.append(
+            f"| {name} | {one['minutes']:g} | {one['inputs']} | {one['edges']} "
+            f"(at the start {one['edges_before']}) | {one['corpus']} | {found} | {one['date']} |"
+        )
+    lines += ["", (__doc__ or "").split("\n\n", 2)[2].strip(), ""]
+    lines += [
+        "Runs start from the corpus of earlier ones, so that few new branches mean that there is "
+        "little left to reach by such bytes. Branches are counted in all of `s2mam`, most of which "
+        "a reader never enters.",
+        "",
+    ]
+    Path(__file__).with_name("fuzz.md").write_text("\n".join(lines), encoding="utf-8")
+
+
+def main() -> int:
+    """Fuzz for the given time and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--target", choices=TARGETS, required=True)
+    parser.add_argument("--minutes", type=float, default=10.0)
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.child:
+        fuzz(options.target, options.minutes)
+    found = watched(options.target, options.minutes)
+    path = Path(__file__).with_name("fuzz.json")
+    results = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    results[options.target] = found
+    path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    write_page(results)
+    return int(bool(found["findings"]))
+
+
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -2,16 +2,16 @@
 
     python benchmarks/soak/kinds.py [--pieces 120]
 
-Every kind has a process of its own: 40 fits to warm up, then the growth of the resident memory and
-of the number of Python objects over the next ones. A leak shows in both; caches of bounded size
-and the allocator show in the first alone, and level off. Writes ``kinds.md`` beside this file.
+Every kind has a process of its own: 40 fits to warm up, then the growth of the resident memory, of
+the bytes that malloc has handed out, and of the number of blocks that Python has, over the next
+ones, after the caches of Python and numpy were cleared or filled (``figures.py``). A leak shows in
+all three. Writes ``kinds.md`` beside this file.
 """
 
 # ruff: noqa: E402  (the folders have to be on the path first)
 from __future__ import annotations
 
 import argparse
-import gc
 import json
 import os
 import subprocess
@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "trust")]
 
 from benchmarks.common.environment import run_facts, single_thread
-from benchmarks.soak.run import resident
+from benchmarks.soak.figures import figures, fill_the_cache_of_numpy
 
 _WARM = 40
 
@@ -40,12 +40,12 @@ def measure(name: str, task: str, pieces: int) -> None:
 
     for number in range(_WARM):
         once(number)
-    before, objects = resident(), len(gc.get_objects())
+    fill_the_cache_of_numpy()
+    before = figures()
     for number in range(_WARM, _WARM + pieces):
         once(number)
-    after = resident()
-    kept = (len(gc.get_objects()) - objects) / pieces
-    print(json.dumps({"kilobytes": 1024 * (after - before) / pieces, "objects": kept}))
+    growth = [(new - old) / pieces for new, old in zip(figures(), before, strict=True)]
+    print(json.dumps([1024 * growth[0], 1024 * growth[1], growth[2]]))
 
 
 def main() -> int:
@@ -60,7 +60,8 @@ def main() -> int:
     from trust_models import EVERYTHING
 
     lines = ["# Memory that a fit keeps, by kind", ""]
-    lines += ["| estimator | task | kB a fit | objects a fit |", "| :-- | :-- | --: | --: |"]
+    lines += ["| estimator | task | resident kB a fit | malloc kB a fit | Python blocks a fit |"]
+    lines += ["| :-- | :-- | --: | --: | --: |"]
     for name, task in EVERYTHING:
         command = [sys.executable, __file__, "--measure", name, task]
         done = subprocess.run(
@@ -71,7 +72,7 @@ def main() -> int:
             check=True,
         )
         found = json.loads(done.stdout.splitlines()[-1])
-        lines.append(f"| {name} | {task} | {found['kilobytes']:.2f} | {found['objects']:.2f} |")
+        lines.append(f"| {name} | {task} | {' | '.join(f'{one:.2f}' for one in found)} |")
         print(lines[-1], flush=True)
     facts = run_facts("kinds", __doc__ or "")
     lines += ["", (__doc__ or "").split("\n\n")[-1].strip(), ""]

@@ -3,17 +3,17 @@
     python benchmarks/soak/run.py --minutes 60 [--seed 0]
 
 Fits of all learners and baselines on random tables, with predictions, files, checkpoints and
-faults in between. Every few seconds garbage is collected, free pages go back to the system, and
-the resident memory is written down. The slope is the least-squares line through the means of
-twenty equal stretches of time after the first fifth; its interval is the 95 % t interval of that
-line. Writes ``results.md`` and ``samples.csv`` beside this file.
+faults in between, after each of them once. Every few seconds garbage and caches of a fixed size are
+cleared (``figures.py``), free pages go back to the system, and three figures are written down: the
+resident memory, the bytes that malloc has handed out, and the number of blocks that Python has. A
+leak shows in the last two; the first also holds pages that are free in part. Slopes are
+least-squares lines through the means of twenty equal stretches of time after the first fifth, with
+the 95 % t interval of that line. Writes ``results.md`` and ``samples.csv`` beside this file.
 """
 
 from __future__ import annotations
 
 import argparse
-import ctypes
-import gc
 import os
 import sys
 import time
@@ -25,70 +25,70 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import numpy as np
 from benchmarks.common.environment import run_facts
+from benchmarks.soak.figures import NAMES, figures, fill_the_cache_of_numpy
 from benchmarks.soak.work import Worker
 from scipy import stats
 
 _STRETCHES = 20
-_MEGABYTE = 2**20
 
 
-def resident() -> float:
-    """Resident megabytes of this process after what is free was given back."""
-    gc.collect()
-    if sys.platform == "linux":
-        ctypes.CDLL(None).malloc_trim(0)
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / _MEGABYTE
-
-
-def slope(seconds: np.ndarray, megabytes: np.ndarray) -> tuple[float, float, float]:
-    """Megabytes an hour, with the ends of the 95 % interval."""
+def slope(seconds: np.ndarray, values: np.ndarray) -> tuple[float, float, float]:
+    """Growth an hour, with the ends of the 95 % interval."""
     late = seconds >= seconds[-1] / 5
     parts = [part for part in np.array_split(np.flatnonzero(late), _STRETCHES) if part.size]
     hours = np.array([seconds[part].mean() for part in parts]) / 3600.0
-    means = np.array([megabytes[part].mean() for part in parts])
+    means = np.array([values[part].mean() for part in parts])
     line = stats.linregress(hours, means)
     margin = float(stats.t.ppf(0.975, len(parts) - 2)) * line.stderr
     return line.slope, line.slope - margin, line.slope + margin
 
 
-def soak(minutes: float, seed: int, every: float) -> tuple[list[tuple[float, float]], Worker]:
-    """Work for so long; returns (seconds, megabytes) and the worker with its counts."""
+def soak(minutes: float, seed: int, every: float) -> tuple[np.ndarray, Worker]:
+    """Work for so long; returns rows of seconds and figures, and the worker with its counts."""
     worker = Worker(seed)
-    began = time.monotonic()
-    samples: list[tuple[float, float]] = []
+    worker.warm_up()
+    fill_the_cache_of_numpy()
+    # Made beforehand, so that the list of samples is no growth itself.
+    samples = np.zeros((int(60.0 * minutes / every) + 3, 1 + len(NAMES)))
+    count, began = 0, time.monotonic()
     while (now := time.monotonic() - began) < 60.0 * minutes:
-        if not samples or now - samples[-1][0] >= every:
-            samples.append((now, resident()))
+        if count == 0 or now - samples[count - 1, 0] >= every:
+            samples[count] = (now, *figures())
+            count += 1
         worker.step()
-    samples.append((time.monotonic() - began, resident()))
-    return samples, worker
+    samples[count] = (time.monotonic() - began, *figures())
+    return samples[: count + 1], worker
 
 
-def report(samples: list[tuple[float, float]], worker: Worker, minutes: float) -> str:
+def report(samples: np.ndarray, worker: Worker, minutes: float) -> str:
     """The page of results."""
-    seconds, megabytes = np.array(samples).T
-    per_hour, low, high = slope(seconds, megabytes)
-    done = sum(worker.counts.values())
+    seconds, done = samples[:, 0], sum(worker.counts.values())
     pieces = ", ".join(f"{count} {kind}" for kind, count in sorted(worker.counts.items()))
     shown = np.linspace(0, len(samples) - 1, 13).astype(int)
     facts = run_facts("soak", __doc__ or "")
-    each = 1024.0 * per_hour * seconds[-1] / 3600.0 / done
-    sign = "no growth can be told from none" if low <= 0.0 else "it grows, if slowly"
-    verdict = f"{each:+.1f} kB a piece of work, {sign}"
+    rows = []
+    for name, values in zip(NAMES, samples[:, 1:].T, strict=True):
+        each, low, high = slope(seconds, values)
+        piece = each * seconds[-1] / 3600.0 / done
+        rows.append(f"| {name} | {each:+.2f} | {low:+.2f} to {high:+.2f} | {piece:+.5f} |")
     return "\n".join(
         [
             f"# Soak: random fits for {minutes:g} minutes",
             "",
-            f"{done} pieces of work ({pieces}); none failed.",
+            f"{done} pieces of work ({pieces}), {3600 * done / seconds[-1]:.0f} an hour; "
+            "none failed.",
             "",
-            f"Slope of the resident memory: **{per_hour:+.2f} MB an hour** (95 % interval "
-            f"{low:+.2f} to {high:+.2f}) at {3600 * done / seconds[-1]:.0f} pieces an hour: "
-            f"{verdict}.",
+            "| figure | growth an hour | 95 % interval | growth a piece |",
+            "| :-- | --: | --: | --: |",
+            *rows,
             "",
-            "| minutes | resident MB |",
-            "| --: | --: |",
-            *(f"| {seconds[i] / 60:.1f} | {megabytes[i]:.1f} |" for i in shown),
+            f"| minutes | {' | '.join(NAMES)} |",
+            "| --: | --: | --: | --: |",
+            *(
+                f"| {seconds[i] / 60:.1f} | {samples[i, 1]:.1f} | {samples[i, 2]:.2f} "
+                f"| {samples[i, 3]:.0f} |"
+                for i in shown
+            ),
             "",
             (__doc__ or "").split("\n\n")[-1].strip(),
             "",
@@ -107,8 +107,9 @@ def main() -> int:
     parser.add_argument("--output", type=Path, default=Path(__file__).parent, help="folder")
     options = parser.parse_args()
     samples, worker = soak(options.minutes, options.seed, options.every)
-    table = "\n".join(f"{second:.1f},{size:.3f}" for second, size in samples)
-    (options.output / "samples.csv").write_text(f"seconds,megabytes\n{table}\n", encoding="utf-8")
+    table = "\n".join(f"{a:.1f},{b:.3f},{c:.4f},{d:.0f}" for a, b, c, d in samples)
+    header = "seconds,resident_mb,malloc_mb,python_blocks"
+    (options.output / "samples.csv").write_text(f"{header}\n{table}\n", encoding="utf-8")
     page = report(samples, worker, options.minutes)
     (options.output / "results.md").write_text(page, encoding="utf-8")
     print(page)

@@ -74,9 +74,23 @@ class Worker:
         classes[:3] = [0, 1, min(2, len(cuts))]
         return X, np.where(hidden, -1, classes)
 
+    def warm_up(self) -> None:
+        """Every learner and baseline once, so that what they import is no growth."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", S2MAMWarning)
+            for name in self._baselines:
+                self._fit_baseline(name)
+            for classification in (False, True):
+                for learner in ("posterior", "relaxed", "rloo", "paper"):
+                    self._fit_masked(learner, classification)
+                self._fit_base(classification)
+            self._fault()
+
     def _masked(self) -> None:
         learner = str(self._rng.choice(["posterior", "posterior", "relaxed", "rloo", "paper"]))
-        classification = bool(self._rng.random() < 0.5)
+        self._fit_masked(learner, bool(self._rng.random() < 0.5))
+
+    def _fit_masked(self, learner: str, classification: bool) -> None:
         kind = S2MAMClassifier if classification else S2MAMRegressor
         settings = dict(_LEARNERS[learner], random_state=int(self._rng.integers(1000)))
         if self._rng.random() < 0.3:
@@ -86,7 +100,9 @@ class Worker:
             Path(settings["checkpoint"]).unlink(missing_ok=True)
 
     def _base(self) -> None:
-        classification = bool(self._rng.random() < 0.5)
+        self._fit_base(bool(self._rng.random() < 0.5))
+
+    def _fit_base(self, classification: bool) -> None:
         kind = ManifoldAdditiveClassifier if classification else ManifoldAdditiveRegressor
         self._use(kind(), *self._table(classification))
 
@@ -101,7 +117,9 @@ class Worker:
             raise AssertionError("a contribution is not finite")
 
     def _baseline(self) -> None:
-        name = str(self._rng.choice(sorted(self._baselines)))
+        self._fit_baseline(str(self._rng.choice(sorted(self._baselines))))
+
+    def _fit_baseline(self, name: str) -> None:
         model = self._baselines[name]()
         X, y = self._table(hasattr(model, "decision_function"))
         model.fit(X[:, :8], y)

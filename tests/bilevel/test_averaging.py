@@ -269,20 +269,40 @@ def _rows_of(labeled, fold):
     return np.sort(order[fold :: OPTIONS.n_folds])
 
 
-@pytest.mark.parametrize("stop", [1, 5, 6])
-def test_an_interrupt_before_the_folds_goes_through(problem, stop):
+class _Ctrl(Watch):
+    """Raises an interrupt while a unit runs."""
+
+    keep_interrupted = True
+
+    def __init__(self, at):
+        self.at, self.begun = at, 0
+
+    def unit_begins(self, stage):
+        self.begun += 1
+        if self.begun == self.at:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("during", [2, 5, 6, 7])
+def test_an_interrupt_after_the_first_search_leaves_a_model(problem, during):
     """Whatever is finished stays in the store; the sixth unit fits the members."""
-    views, labeled, settings, _ = problem
+    views, labeled, settings, f = problem
     store = _Store()
-    with pytest.raises(KeyboardInterrupt):
-        average_members(
-            views, labeled, settings, OPTIONS, seed=0, store=store,
-            watch=_Counter(stop=stop, error=KeyboardInterrupt(), keep=True),
-        )  # fmt: skip
-    assert len(store.units) == stop
+    model = average_members(
+        views, labeled, settings, OPTIONS, seed=0, store=store, watch=_Ctrl(during)
+    )
+    assert model.stop_reason == "interrupted"
+    assert np.corrcoef(_predict(model, views)[:, 0], f)[0, 1] > 0.8
+    assert len(store.units) == during - 1
     complete = average_members(views, labeled, settings, OPTIONS, seed=0)
     resumed = average_members(views, labeled, settings, OPTIONS, seed=0, store=store)
     np.testing.assert_array_equal(_predict(resumed, views), _predict(complete, views))
+
+
+def test_an_interrupt_in_the_first_search_goes_through(problem):
+    views, labeled, settings, _ = problem
+    with pytest.raises(KeyboardInterrupt):
+        average_members(views, labeled, settings, OPTIONS, seed=0, watch=_Ctrl(1))
 
 
 def test_an_interrupt_goes_through_unless_it_is_to_be_kept(problem):

@@ -175,9 +175,14 @@ def test_errors_are_one_line_and_exit_code_1(folder, run, few, arguments, messag
         ["t.csv", "-t", "y", "--n-select", "0"],
     ],
 )
-def test_wrong_usage_has_exit_code_2(folder, run, few, arguments):
+def test_wrong_usage_is_one_line_with_exit_code_2(folder, run, few, arguments):
     few.to_csv("t.csv", index=False)
-    assert run("fit", *arguments).exit_code == 2
+    result = run("fit", *arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("s2mam: error: ")
+    assert line.endswith(" See s2mam fit -h.")
+    assert json.loads(run("fit", *arguments, "--json").stdout).keys() == {"error"}
 
 
 def test_a_fit_that_is_not_finite_writes_nothing(folder, run, few, monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
@@ -81,7 +82,7 @@ def test_models_without_names_take_tables_of_the_same_width(folder, run):
     [
         (["{m}", "new.csv"], "new.csv lacks 1 column of the model: kind; did you mean 'kinds'?"),
         (["new.csv", "{m}"], "The model comes first"),
-        (["new.csv", "new.csv"], "Cannot load 'new.csv'"),
+        (["new.csv", "new.csv"], "new.csv is not a model file; s2mam fit writes them."),
         (["{m}", "{t}", "-o", "p.xlsx"], "give p.xlsx the ending .csv or .tsv"),
         (["{m}", "{t}", "-o", "no/p.csv"], "There is no folder 'no'"),
         (["{m}", "{t}", "-o", "{t}"], "is read from"),
@@ -138,3 +139,25 @@ def test_without_plotly_nothing_is_fitted(folder, run, few, model, monkeypatch):
         assert result.exit_code == 1
         assert "Reports need plotly; install it with: pip install plotly." in result.stderr
     assert [path.name for path in folder.iterdir()] == ["t.csv"]
+
+
+def test_a_model_of_a_script_may_have_spaces_around_its_names(folder, run):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({" a": rng.normal(size=40), "b ": rng.choice(["1", "2"], 40)})
+    model = s2mam.S2MAMRegressor(random_state=0).fit(X, X[" a"] + (X["b "] == "1"))
+    model.save(folder / "m.s2mam")
+    X.to_csv("t.csv", index=False)
+    result = run("predict", "m.s2mam", "t.csv")
+    assert result.exit_code == 0, result.stderr
+    made = pd.read_csv(io.StringIO(result.stdout))["prediction"]
+    np.testing.assert_allclose(made, model.predict(X))
+
+
+def test_names_cannot_break_lines_or_colour_the_terminal(folder, run, few):
+    few.rename(columns={"size": "si\nze\x1b[31m" + "e" * 500}).to_csv("t.csv", index=False)
+    fitted = run("fit", "t.csv", "-t", "y", "-o", "m.s2mam")
+    told = run("info", "m.s2mam")
+    for text in (fitted.output, told.output):
+        assert "\x1b" not in text
+        assert "si ze\\x1b[31mee" in text
+        assert max(map(len, text.splitlines())) < 200

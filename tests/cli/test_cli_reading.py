@@ -197,3 +197,29 @@ def test_unique_names_are_unique_and_keep_the_first(names):
 def test_the_delimiter_of_any_written_table_is_found(sign, rows):
     text = pd.DataFrame(rows, columns=["p", "q", "r"]).to_csv(sep=sign, index=False)
     assert guess_delimiter(text) == sign
+
+
+def test_a_sheet_can_be_named(tmp_path):
+    path = tmp_path / "book.xlsx"
+    with pd.ExcelWriter(path) as book:
+        pd.DataFrame({"words": ["read me"]}).to_excel(book, sheet_name="about", index=False)
+        TABLE.to_excel(book, sheet_name="rows", index=False)
+    console = Console(quiet=True)
+    assert list(read(path, console)) == ["words"]
+    assert console.notes == [f"{path} has 2 sheets; read 'about' (--sheet for another)."]
+    assert same(read(path, options=TableOptions(sheet="rows")))
+    with pytest.raises(InvalidInputError, match="has no sheet 'row'; did you mean 'rows'"):
+        read(path, options=TableOptions(sheet="row"))
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "xlsx"])
+def test_names_are_the_same_from_all_kinds_of_files(tmp_path, ending):
+    path = tmp_path / f"t.{ending}"
+    table = pd.DataFrame({" age": [1], "size ": [2], "a\nb": [3], "": [4], "x": [5]})
+    if ending == "parquet":
+        table.to_parquet(path)
+    elif ending == "xlsx":
+        table.to_excel(path, index=False)
+    else:
+        table.to_csv(path, index=False, sep="," if ending == "csv" else "\t")
+    assert list(read(path)) == ["age", "size", "a\nb", "column 4", "x"]

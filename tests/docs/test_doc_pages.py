@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import pytest
-from page_blocks import DOCS, blocks, commands, pages, run_python
+from page_blocks import DOCS, ROOT, blocks, commands, pages, run_python
 from typer.testing import CliRunner
 
 from s2mam.cli import app
@@ -58,3 +60,21 @@ def test_commands_elsewhere_exist(page: Path):
         assert shown.exit_code == 0, words
         options = [word.split("=")[0] for word in words if word.startswith("--")]
         assert [option for option in options if option not in shown.output] == []
+
+
+@pytest.mark.slow
+def test_the_table_of_the_demo_is_current(empty_folder: Path):
+    """A change of the learner changes it, and the picture beside it (``s2mam demo`` draws both)."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    table = re.search(r"^\| method \| unlabelled rows.*?\n\n", text, flags=re.M | re.S)
+    assert table is not None
+    lines = [line.strip("| ").split(" | ") for line in table[0].strip().splitlines()[2:]]
+    scores = json.loads(CliRunner().invoke(app, ["demo", "--json"]).stdout)["scores"]
+    assert [line[0].strip("*") for line in lines] == [one["name"] for one in scores]
+    for (_, unlabeled, test, real, junk), one in zip(lines, scores, strict=True):
+        # Other platforms round otherwise.
+        assert 100 * one["unlabeled"] == pytest.approx(float(unlabeled.rstrip("% ")), abs=2.0)
+        assert 100 * one["test"] == pytest.approx(float(test.rstrip("% ")), abs=2.0)
+        if real != "–":
+            assert one["n_real"] == pytest.approx(int(real), abs=1)
+            assert one["n_junk"] == pytest.approx(int(junk), abs=1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import re
 import subprocess
 import sys
@@ -84,6 +86,43 @@ def test_the_reference_lists_all_public_names():
     wanted |= {cls.__name__ for cls in all_baselines().values()}
     assert wanted - listed - {"PAPER"} == set()
     assert ".. py:data:: PAPER" in text
+
+
+def _reference() -> dict[str, object]:
+    """All names of the reference, with what they stand for."""
+    found: dict[str, object] = {}
+    module = ""
+    for line in (DOCS / "reference.rst").read_text(encoding="utf-8").splitlines():
+        if line.startswith(".. currentmodule:: "):
+            module = line.split()[-1]
+        elif re.fullmatch(r"   [A-Za-z_][\w.]*", line):
+            path, _, name = f"{module}.{line.strip()}".rpartition(".")
+            found[f"{path}.{name}"] = getattr(importlib.import_module(path), name)
+    return found
+
+
+def test_every_name_of_the_reference_is_explained_with_an_example():
+    names = _reference()
+    assert len(names) > 50
+    bare = {
+        name
+        for name, what in names.items()
+        if not (inspect.isclass(what) and issubclass(what, Exception))
+        and not inspect.isabstract(what)
+        and ">>>" not in (inspect.getdoc(what) or "")
+    }
+    # What a baseline is handed and inherits: "write your own baseline" is their example.
+    assert {name for name in bare if not name.startswith("s2mam.baselines.")} == set()
+    assert all(inspect.getdoc(what) for what in names.values())
+
+
+@pytest.mark.parametrize("name", ["S2MAM", "ManifoldAdditive"])
+@pytest.mark.parametrize("task", ["Regressor", "Classifier"])
+def test_every_parameter_is_explained_where_it_is_looked_up(name: str, task: str):
+    kind = getattr(s2mam, name + task)
+    heads = re.findall(r"^    (\w[\w, ]*) : ", kind.__doc__, flags=re.M)
+    told = {one for head in heads for one in head.split(", ")}
+    assert set(inspect.signature(kind).parameters) - told == set()
 
 
 def test_the_guide_names_all_systems():

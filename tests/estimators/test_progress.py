@@ -126,12 +126,24 @@ def test_an_interrupt_can_be_kept(learner, task, tmp_path):
     _assert_usable(model, X, tmp_path)
 
 
-def test_an_interrupt_with_nothing_to_keep_goes_through():
+@pytest.mark.parametrize("task", ["regression", "binary"])
+@pytest.mark.parametrize("after", [1, 3, 6])
+def test_an_interrupt_in_the_search_can_be_kept(task, after, tmp_path):
+    X, _, y = rows(task)
+    model = make("posterior", task)
+    model.set_params(callbacks=[_interrupt_at(after)], on_interrupt="keep").fit(X, y)
+    assert model.stop_reason_ == "interrupted"
+    _assert_usable(model, X, tmp_path)
+
+
+def test_an_interrupt_with_nothing_to_keep_goes_through(monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
     X, _, y = rows("regression")
-    model = make("posterior", "regression")
-    model.set_params(callbacks=[_interrupt_at(3)], on_interrupt="keep")
+    monkeypatch.setattr("s2mam.bilevel.averaging.search_masks", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        model.fit(X, y)
+        make("posterior", "regression").set_params(on_interrupt="keep").fit(X, y)
 
 
 @pytest.mark.parametrize(
@@ -159,7 +171,7 @@ def test_a_stopped_fit_with_a_checkpoint_goes_on_to_the_same_bits(learner, stop,
         stopped.set_params(callbacks=sleep, time_limit=0.3).fit(X, y)
     else:
         stopped.set_params(callbacks=[_interrupt_at(stop)], on_interrupt=how)
-        if how == "raise" or (learner == "posterior" and stop < 7):
+        if how == "raise":
             with pytest.raises(KeyboardInterrupt):
                 stopped.fit(X, y)
         else:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 
+import s2mam.inspection
 from s2mam import ManifoldAdditiveRegressor, S2MAMClassifier
 from s2mam.exceptions import InvalidInputError, MissingDependencyError
 from s2mam.inspection import ComponentDisplay, MaskDisplay
@@ -58,7 +60,11 @@ def test_categories_are_bars_with_names_and_missing_levels_a_line():
     assert ticks == ["north\n30 rows", "south\n30 rows"]
     marks = [line for line in display.axes_[1].get_lines() if line.get_marker() == "o"]
     assert [line.get_ydata()[0] for line in marks] == [display.curves[1].missing]
-    assert "missing\n6 rows" in [text.get_text() for text in display.axes_[1].texts]
+    axis = display.axes_[1]
+    (told,) = [text for text in axis.texts if text.get_text() == "missing: 6 rows"]
+    display.figure_.canvas.draw()
+    ticks = [tick.get_window_extent() for tick in axis.get_xticklabels() if tick.get_text()]
+    assert not any(told.get_window_extent().overlaps(tick) for tick in ticks)
 
 
 def test_strip_counts_the_rows_and_leaves_the_scale_alone(classes):
@@ -133,3 +139,11 @@ def test_without_matplotlib_the_extra_is_named(classes, monkeypatch):
         ComponentDisplay.from_estimator(model, X, columns=[0])
     with pytest.raises(MissingDependencyError, match=r"pip install 's2mam\[plot\]'"):
         MaskDisplay.from_estimator(model)
+
+
+@pytest.mark.parametrize("name", [n for n in s2mam.inspection.__all__ if n.endswith("Display")])
+def test_displays_follow_one_pattern(name):
+    kind = getattr(s2mam.inspection, name)
+    assert {"from_estimator", "plot", "to_frame"} <= set(dir(kind))
+    assert "ax" in inspect.signature(kind.plot).parameters
+    assert kind.__repr__ is object.__repr__  # a notebook shows the picture, not its numbers

@@ -60,3 +60,11 @@ def test_shapes_that_do_not_fit_are_refused(shape):
         MaskImageDisplay.from_estimator(estimator(), shape=shape)
     with pytest.raises(InvalidInputError, match="values of image"):
         MaskImageDisplay.from_estimator(estimator(), shape=(3, 4), image=np.zeros(5))
+
+
+def test_the_numbers_come_as_a_table():
+    display = MaskImageDisplay.from_estimator(estimator(), shape=(3, 4))
+    table = display.to_frame()
+    assert table.columns.tolist() == ["row", "column", "probability", "selected"]
+    assert table[table["selected"]][["row", "column"]].to_numpy().tolist() == [[2, 2], [2, 3]]
+    np.testing.assert_allclose(table["probability"], np.linspace(0, 1, 12))

@@ -113,3 +113,25 @@ def test_models_without_inputs_are_refused(tmp_path):
     model = ManifoldAdditiveRegressor().fit(X, np.ones(20))
     with pytest.raises(InvalidInputError, match="no inputs"):
         export_onnx(model, X, tmp_path / "m.onnx")
+
+
+@pytest.mark.parametrize(
+    "names", [["label", "probabilities", "prediction"], ["_Add_0", "__intercept_0", ""]]
+)
+@pytest.mark.parametrize("labels", [None, ["lo", "hi"], [1.0, 2.0]])
+def test_columns_may_have_any_name(names, labels, tmp_path):
+    needs_onnx()
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = X @ [1.0, -1.0, 1.0]
+    kind = ManifoldAdditiveRegressor if labels is None else ManifoldAdditiveClassifier
+    y = y if labels is None else np.array(labels)[(y > 0).astype(int)]
+    model = kind(sparsity=1e-3, manifold=0.0).fit(X, y)
+    path = tmp_path / "m.onnx"
+    export_onnx(model, X, path, feature_names=names)
+    known = [name if name.startswith("_") else f"column_{i}" for i, name in enumerate(names)]
+    made = run(path, pd.DataFrame(X, columns=known))
+    if labels is None:
+        np.testing.assert_allclose(made["prediction"][:, 0], model.predict(X), atol=1e-5)
+    else:
+        np.testing.assert_allclose(made["probabilities"], model.predict_proba(X), atol=1e-5)
+        assert made["label"].tolist() == model.predict(X).tolist()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import io
 import json
 import shutil
 import time
@@ -10,6 +11,7 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 
 from s2mam import ManifoldAdditiveClassifier, ManifoldAdditiveRegressor
 from s2mam.inspection.report import report
@@ -188,6 +190,26 @@ def test_switching_columns_and_classes_changes_the_picture(visit):
         )
         == "2"
     )
+
+
+def test_bars_of_classes_have_their_colour_and_a_pattern(visit):
+    browser = visit("classes.html")
+    select = Select(browser.find_element(By.ID, "component"))
+    place = next(i for i, one in enumerate(select.options) if one.text.startswith("site"))
+    select.select_by_index(place)
+    plot = browser.find_element(By.ID, "curve-plot")
+    browser.execute_script("arguments[0].scrollIntoView()", plot)
+    picture = Image.open(io.BytesIO(plot.screenshot_as_png)).convert("RGB")
+    counts = {color: count for count, color in picture.getcolors(2**24)}
+    for color in ((0, 114, 178), (213, 94, 0), (0, 127, 92)):
+        assert counts.get(color, 0) > 200, color
+    shapes = browser.execute_script(
+        "return document.getElementById('curve-plot').data.map(t => t.marker.pattern.shape)"
+    )
+    assert len(set(shapes)) == 3
+    swatches = browser.find_elements(By.CSS_SELECTOR, ".legend .line")
+    dashes = {line.value_of_css_property("stroke-dasharray") for line in swatches}
+    assert len(dashes) == 3
 
 
 def test_the_keyboard_is_enough(visit):

@@ -13,6 +13,7 @@ from sklearn.metrics import (
     root_mean_squared_error,
 )
 
+from s2mam.inspection.report_parts.results import gain_words
 from s2mam.inspection.report_parts.scores import Outcome, _gain_interval, _share_interval, score
 
 
@@ -133,3 +134,30 @@ def test_constant_truth_has_no_explained_share():
     scores = score([Outcome(truth, np.zeros(5))], classification=False)
     assert np.isnan(scores.value[0, 2])
     assert np.isfinite(scores.low[0, :2]).all()
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.5])
+def test_words_about_errors_say_what_the_interval_says(noise):
+    rng = np.random.default_rng(2)
+    truth = rng.normal(size=40)
+    answer = truth + 0.5 * rng.normal(size=40)
+    other = answer + noise * (answer - truth) + noise * 0.05 * rng.normal(size=40)
+    models = [Outcome(truth, answer), Outcome(truth, other)]
+    for order, word in ((models, "worse"), (models[::-1], "better")):
+        scores = score(order, classification=False)
+        low, high = scores.difference(0, 1)[1:, 0]
+        assert low <= high
+        clear = low > 0.0 or high < 0.0
+        told = gain_words(scores, 1, "The other")
+        assert told.startswith(f"The other does {word if clear else 'not clearly differ'}")
+    assert clear == (noise > 0.0)
+
+
+def test_a_difference_that_may_be_chance_is_not_called_clear():
+    rng = np.random.default_rng(3)
+    truth = rng.normal(size=40)
+    models = [Outcome(truth, truth + 0.5 * rng.normal(size=40)) for _ in range(2)]
+    scores = score(models, classification=False)
+    low, high = scores.difference(0, 1)[1:, 0]
+    assert low < 0.0 < high
+    assert "does not clearly differ" in gain_words(scores, 1, "The other")

@@ -45,6 +45,18 @@ class Shell:
         assert done.exit_code == 0, done.output
         return "m.s2mam"
 
+    def fits(self, frame: pd.DataFrame) -> Any:
+        """Fit and predict without a word; finite predictions, one per row."""
+        arguments = ("fit", self.write(frame), "-t", "y", "--task", "regression", "-q")
+        done = self.run(*arguments, "-o", "fits.s2mam")
+        assert (done.exit_code, done.stderr) == (0, ""), done.output
+        done = self.run("predict", "fits.s2mam", "t.csv", "-q", "-o", "fits.csv")
+        assert (done.exit_code, done.stderr) == (0, ""), done.output
+        found = pd.read_csv(self.folder / "fits.csv").iloc[:, 0].to_numpy()
+        assert found.shape == (len(frame),)
+        assert np.isfinite(found).all()
+        return found
+
     def files(self) -> set[str]:
         return set(os.listdir(self.folder))
 
@@ -107,6 +119,88 @@ def text_markers(shell: Shell):
 @fault("none labelled", "command line")
 def empty_target(shell: Shell):
     shell.refused("fit", shell.write(shell.table(y=np.nan)), "-t", "y", words=("'y'", "label"))
+
+
+@fault("all labelled", "command line")
+def no_row_without_a_label(shell: Shell):
+    frame = shell.table(y=np.arange(30) % 2)
+    done = shell.run("fit", shell.write(frame), "-t", "y", "--json")
+    assert done.exit_code == 0
+    assert '"labeled": 30' in done.stdout
+    assert done.stderr == ""
+
+
+@fault("one label per class; one class only", "command line")
+def few_labels(shell: Shell):
+    for y, told in (
+        (["yes", "no", *[None] * 28], ""),
+        (["yes"] * 3 + [None] * 27, "one class only"),
+    ):
+        done = shell.run("fit", shell.write(shell.table(y=y)), "-t", "y", "-q", "-o", "m.s2mam")
+        assert done.exit_code == 0, done.output
+        assert told in done.stderr
+        found = shell.run("predict", "m.s2mam", "t.csv", "-q")
+        assert found.exit_code == 0
+        assert len(found.stdout.splitlines()) == 31
+
+
+@fault("constant column; all columns constant", "command line")
+def constant_cells(shell: Shell):
+    for frame in (shell.table(b=1.0), shell.table(a=1.0, b=1.0, c=1.0)):
+        shell.fits(frame)
+
+
+@fault("duplicated rows, duplicated columns", "command line")
+def repeated(shell: Shell):
+    frame = shell.table()
+    shell.fits(pd.concat([frame, frame]).assign(a_again=lambda f: f["a"]))
+    shell.write(frame)
+    text = (shell.folder / "t.csv").read_text().replace("a,b,c,y", "a,a,c,y")
+    (shell.folder / "same.csv").write_text(text)
+    done = shell.run("fit", "same.csv", "-t", "y")
+    assert done.exit_code == 0
+    assert "columns of the same name: a;" in done.stderr
+
+
+@fault("p >> n (p=5000, n=60); n=1; p=1", "command line")
+def odd_shapes(shell: Shell):
+    frame = shell.table()
+    shell.fits(frame[["a", "y"]])
+    rng = np.random.default_rng(0)
+    shell.fits(frame.join(pd.DataFrame(rng.normal(size=(30, 60))).add_prefix("x")))
+    shell.fits(frame[1:2])
+    shell.refused("fit", shell.write(frame[["y"]], "bare.csv"), "-t", "y", words=("column",))
+    shell.refused("fit", shell.write(frame[:0], "empty.csv"), "-t", "y", words=("row",))
+
+
+@fault("huge-scale columns N(100,100), 1e12, 1e-12", "command line")
+def scaled(shell: Shell):
+    frame = shell.table()
+    one = shell.fits(frame)
+    two = shell.fits(frame.assign(a=frame["a"] * 1e12, b=frame["b"] * 1e-12))
+    np.testing.assert_allclose(two, one, atol=1e-5 * np.abs(one).max())
+
+
+@fault("C = 0, C >= p, non-integer C, C > informative", "command line")
+def number_of_columns(shell: Shell):
+    shell.write(shell.table())
+    for bad in ("0", "-1", "1.5", "many"):
+        shell.refused("fit", "t.csv", "-t", "y", "--n-select", bad, words=("--n-select",), code=2)
+    shell.refused("fit", "t.csv", "-t", "y", "--n-select", "99", words=("99", "3 columns"))
+    assert shell.run("fit", "t.csv", "-t", "y", "--n-select", "3").exit_code == 0
+
+
+@fault("resume", "command line")
+def other_checkpoint(shell: Shell):
+    """A checkpoint of other parameters is refused; a fit that was cut short goes on."""
+    fit = ("fit", shell.write(shell.table()), "-t", "y", "-q", "-o", "m.s2mam")
+    assert shell.run(*fit).exit_code == 0
+    whole = shell.run("predict", "m.s2mam", "t.csv", "-q").stdout
+    assert shell.run(*fit, "--checkpoint", "c", "--time-limit", "0.05").exit_code == 0
+    assert (shell.folder / "c").exists()
+    shell.refused(*fit, "--checkpoint", "c", "--seed", "5", words=("'c'", "other parameters"))
+    assert shell.run(*fit, "--checkpoint", "c").exit_code == 0
+    assert shell.run("predict", "m.s2mam", "t.csv", "-q").stdout == whole
 
 
 @fault("DataFrame columns reordered or renamed at predict", "command line")

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from click import Group
 
 from s2mam.baselines import all_baselines
 from s2mam.cli import app
@@ -56,7 +55,7 @@ def describe(thing: Any) -> Any:
 
 def commands(command: Any, path: str = "s2mam") -> dict[str, list[str]]:
     """Options of every command; what a command says in its help is no promise."""
-    if isinstance(command, Group) or hasattr(command, "commands"):
+    if hasattr(command, "commands"):
         found: dict[str, list[str]] = {}
         for name, inner in command.commands.items():
             found |= commands(inner, f"{path} {name}")

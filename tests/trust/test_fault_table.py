@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from fault_registry import ROWS, hold
 from guarantee_page import rows_of_the_fault_table
-from trust_models import ABSENT, BASELINES, OURS, TASKS, assert_finite, make, table
+from trust_models import ABSENT, BASELINES, NETWORKS, OURS, TASKS, assert_finite, make, table
 
 from s2mam.exceptions import MissingDependencyError
 
@@ -46,6 +46,12 @@ def test_the_page_and_the_checks_have_the_same_rows():
 @pytest.mark.parametrize(("row", "family"), _cases("ours", "baselines"))
 def test_estimators(row, family):
     hold(ROWS[row][family], MODELS[family])
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("row", [row for row, checks in ROWS.items() if "baselines" in checks])
+def test_networks(row):
+    hold(ROWS[row]["baselines"], NETWORKS)
 
 
 @pytest.mark.parametrize(("row", "family"), _cases("package"))

@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+import pytest
 
 from s2mam import (
     PAPER,
@@ -55,12 +56,37 @@ ABSENT = {
     if any(find_spec(package) is None for package in cls.requires)
 }
 BASELINES = {
-    task: sorted(name for name in all_baselines(task) if (name, task) not in ABSENT)
+    task: sorted(name for name, cls in all_baselines(task).items() if not cls.requires)
     for task in TASKS
 }
-#: (name, task) of everything public.
+#: Baselines that are networks: their tests carry the mark of torch.
+NETWORKS = [
+    (name, task)
+    for task in TASKS
+    for name, cls in sorted(all_baselines(task).items())
+    if "torch" in cls.requires
+]
+#: (name, task) of everything public but the networks.
 EVERYTHING = [(name, task) for task in TASKS for name in (*OURS, *BASELINES[task])]
-IDS = [f"{name}-{task}" for name, task in EVERYTHING]
+#: Everything, in two tests.
+GROUPS = [
+    pytest.param(EVERYTHING, id="all"),
+    pytest.param(NETWORKS, id="networks", marks=pytest.mark.torch),
+]
+#: Enough steps for a network to move; what it learns is tested elsewhere.
+_FEW_STEPS: dict[str, Any] = {
+    "max_iter": 6,
+    "head_max_iter": 6,
+    "burn_in": 3,
+    "hidden": (8,),
+    "width": 8,
+    "n_draws": 2,
+    "n_starts": 1,
+    "ratio": 2,
+    "alpha": 0.1,
+    "penalty": 0.02,
+    "adaptive_penalty": 0.01,
+}
 
 
 def make(name: str, task: str, **changes: Any) -> Any:
@@ -81,7 +107,9 @@ def make(name: str, task: str, **changes: Any) -> Any:
         kind = S2MAMRegressor if task == "regression" else S2MAMClassifier
         return kind(**{**MASKED[name], **changes})
     cls = all_baselines(task)[name]
-    fixed = {"random_state": 0} if "random_state" in inspect.signature(cls).parameters else {}
+    wanted = {"random_state": 0, **(_FEW_STEPS if "torch" in cls.requires else {})}
+    known = inspect.signature(cls).parameters
+    fixed = {parameter: value for parameter, value in wanted.items() if parameter in known}
     return cls(**{**fixed, **changes})
 
 

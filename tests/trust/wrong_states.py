@@ -75,7 +75,7 @@ def wrong_values(value: Any) -> Iterator[tuple[str, Any]]:
         yield from wrong_arrays(value)
         return
     for name, other in (("none", None), ("text", "word"), ("list", [1, "a"]), ("dict", {"a": 1})):
-        if type(other) is not type(value) or value != other:
+        if type(other) is not type(value) or repr(value) != repr(other):
             yield name, other
     yield "number", -7
     yield "an array", np.zeros((2, 3))

@@ -13,7 +13,8 @@ EXPLANATION = (
     "Accuracy on the unlabelled training rows and on {n_test} test rows, which no method sees;\n"
     "real and junk: columns chosen. One draw of the labels; --seed draws others.\n"
     "The paper preset is Algorithm 1 with fixed, untuned penalties and a faster solver for its\n"
-    "lower level; it predicts with inputs shrunk by its mask probabilities, its refit does not."
+    "lower level; it predicts with inputs shrunk by its mask probabilities, its refit does not.\n"
+    "Its graph has a fixed bandwidth, at which masks of many columns leave it without edges."
 )
 
 _HEADER = ("method", "unlabelled", "test", "real", "junk", "seconds")

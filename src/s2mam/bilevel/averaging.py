@@ -82,9 +82,10 @@ def average_members(
         Where finished units are kept.
     watch : Watch, optional
         Is told about every unit, and may stop the fit between two of them. Members are weighed by
-        the folds finished until then, and without any by their prior weights. A stop before the
-        members are fitted has them fitted at once, in a short run from the masks found so far;
-        that run is not stored, so that a restarted fit gives what it would have given.
+        the folds finished until then, and without any by their prior weights. A stop (or, where the
+        watch keeps interrupts, a KeyboardInterrupt after the first search) before the members are
+        fitted has them fitted at once, in a short run from the masks found so far; that run is not
+        stored, so that a restarted fit gives what it would have given.
 
     Returns
     -------
@@ -99,7 +100,9 @@ def average_members(
     total = len(searching) + len(units)
     runner = UnitRunner(total, options.n_jobs, store, watch or Watch())
     runner.watch.begin(runner.total)
-    found = runner.run(_search, "search", [(work, unit) for unit in searching])
+    found = runner.run(_search, "search", [(work, unit) for unit in searching], dispensable=True)
+    if all(state is None for state in found):
+        raise KeyboardInterrupt  # it came before there was anything to keep
     pool = [mask for state in found if state is not None for mask in _modes(state)]
     members = _members(work, units[0], pool, runner)
     fewer = replace(work, settings=_sized(settings, members))
@@ -171,12 +174,12 @@ def _members(
     work: _Work, unit: _Unit, pool: Sequence[StartMask], runner: UnitRunner
 ) -> list[MemberFit]:
     """The members fitted to all labels; in a hurry when a stop was asked for before."""
+    state = None
     if runner.stop_reason is None:
-        state = runner.run(_fit, "full", [(work, unit, pool)])[0]
-    else:
+        (state,) = runner.run(_fit, "full", [(work, unit, pool)], dispensable=True)
+    if state is None:
         brief = replace(work.options, steps=min(work.options.steps, work.options.fold_steps))
         state = _fit(replace(work, options=brief), unit, pool)
-    assert state is not None  # the first unit of a stage is never left out
     return [_member_from(member) for member in state["members"]]
 
 

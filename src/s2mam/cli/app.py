@@ -17,11 +17,13 @@ from s2mam.cli.info import info
 from s2mam.cli.paper import paper
 from s2mam.cli.predict import predict
 from s2mam.cli.report import report
+from s2mam.cli.usage import Commands
 
 __all__ = ["app", "main"]
 
 app = typer.Typer(
     name="s2mam",
+    cls=Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -69,7 +71,7 @@ def _root(
       s2mam predict model.s2mam new.csv --output predictions.csv
       s2mam info model.s2mam
 
-    Exit codes: 0 well, 1 an error (one line says which), 2 wrong usage, 130 stopped.
+    Exit codes: 0 well, 1 an error, 2 wrong usage (one line says which), 130 stopped.
     """
 
 

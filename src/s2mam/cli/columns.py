@@ -162,6 +162,9 @@ def select(frame: Any, estimator: Any, label: str) -> Any:
                 f"{frame.shape[1]}; give it these columns alone, in the order of the fit."
             )
         return frame.to_numpy()
+    # The reader takes the spaces around names away; a model of a script may have them.
+    bare = {name.strip(): name for name in names if name.strip() not in names}
+    frame = frame.rename(columns=bare)
     absent = [name for name in names if name not in frame.columns]
     if absent:
         hint = near(absent[0], list(frame.columns), what="it has")

@@ -32,6 +32,8 @@ def check_output(path: Path, *inputs: Path, device: bool = False) -> None:
     ...
     s2mam.exceptions.InvalidInputError: There is no folder 'nowhere' to write into.
     """
+    if str(path) == "-":
+        raise InvalidInputError("Only predictions go to standard output; name a file to write.")
     folder = path.resolve().parent
     if not folder.is_dir():
         raise InvalidInputError(f"There is no folder {str(path.parent)!r} to write into.")

@@ -13,11 +13,13 @@ from s2mam.cli.columns import choose_columns, require_column
 from s2mam.cli.console import Console, Debug, Json, Quiet, session
 from s2mam.cli.files import check_output
 from s2mam.cli.leaks import warn_of_leaks
+from s2mam.cli.names import shown
 from s2mam.cli.progress import watch_fit
 from s2mam.cli.reading import (
     Delimiter,
     Encoding,
     Missing,
+    Sheet,
     Table,
     TableOptions,
     name_of,
@@ -78,6 +80,7 @@ def fit(
     missing: Missing = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
+    sheet: Sheet = None,
     as_json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -98,7 +101,7 @@ def fit(
         if report is not None:
             check_output(report, table, output)
             require_report()
-        options = TableOptions(encoding, delimiter, tuple(missing or ()))
+        options = TableOptions(encoding, delimiter, tuple(missing or ()), sheet)
         frame = read_table(table, console, options, target=target)
         require_column(frame, target, name_of(table))
         X, categories = choose_columns(
@@ -166,7 +169,7 @@ def _tell(
     likely = bool(chosen) and chosen[0][1] > 0.5
     heading = "Columns that matter" if likely else "No column is likely by itself; these count most"
     lines = [f"{heading}, with their probability:"] if chosen else []
-    lines += [f"  {probability:.2f}  {name}" for name, probability in chosen[:_MOST_SHOWN]]
+    lines += [f"  {probability:.2f}  {shown(name)}" for name, probability in chosen[:_MOST_SHOWN]]
     if len(chosen) > _MOST_SHOWN:
         lines.append(f"  and {len(chosen) - _MOST_SHOWN} more: s2mam info {output} --json")
     share = _share_of_selected(model, X)

@@ -16,7 +16,7 @@ from s2mam._version import __version__
 from s2mam.cli.columns import model_columns
 from s2mam.cli.console import Debug, Json, session
 from s2mam.cli.models import load_model
-from s2mam.cli.names import near, some
+from s2mam.cli.names import near, shown, some
 from s2mam.exceptions import InvalidInputError
 
 __all__ = ["info"]
@@ -118,10 +118,10 @@ def _model(path: Path) -> tuple[dict[str, Any], list[str]]:
         f"{path}: {kind}, {values['bytes'] / 1024:.0f} KiB",
         f"fitted to {values['rows']} rows, {values['labeled']} of them labelled",
     ]
-    lines += [f"target: {values['target']}"] if values["target"] else []
+    lines += [f"target: {shown(values['target'])}"] if values["target"] else []
     lines += [f"classes: {some(classes, 20)}"] if classes else []
     lines += [f"{p} columns: {some(names)}", f"selected: {len(chosen)}"]
-    lines += [f"  {probabilities[j]:.2f}  {names[j]}" for j in chosen]
+    lines += [f"  {probabilities[j]:.2f}  {shown(names[j])}" for j in chosen]
     if settings:
         lines.append("settings: " + ", ".join(f"{k}={v!r}" for k, v in settings.items()))
     return values, lines

@@ -29,6 +29,8 @@ def load_model(path: Path, table: Path | None = None) -> Any:
 
     if table is not None and not is_model_file(path) and is_model_file(table):
         raise InvalidInputError(f"The model comes first: give {table} before {path}.")
+    if path.is_file() and not is_model_file(path):
+        raise InvalidInputError(f"{path} is not a model file; s2mam fit writes them.")
     return load(path)
 
 

@@ -9,7 +9,9 @@ from fnmatch import fnmatchcase
 
 from s2mam.exceptions import InvalidInputError
 
-__all__ = ["choose", "near", "quoted", "some", "split_names"]
+__all__ = ["choose", "near", "quoted", "shown", "some", "split_names"]
+
+_WIDEST = 60
 
 
 def split_names(given: Iterable[str] | None, known: Iterable[str] = ()) -> list[str]:
@@ -92,5 +94,18 @@ def some(names: Sequence[str], most: int = 10) -> str:
     >>> some(["a", "b", "c"], most=2)
     'a, b and 1 more'
     """
-    shown = ", ".join(map(str, names[:most]))
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+    first = ", ".join(map(shown, names[:most]))
+    return first if len(names) <= most else f"{first} and {len(names) - most} more"
+
+
+def shown(name: object) -> str:
+    """A name in a line for people: no line breaks, no control signs, not endless.
+
+    Examples
+    --------
+    >>> shown("size\\n(m)"), shown("\\x1b[31mred"), len(shown("x" * 500))
+    ('size (m)', '\\\\x1b[31mred', 60)
+    """
+    text = " ".join(str(name).split())
+    text = "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
+    return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"

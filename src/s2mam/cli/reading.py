@@ -16,7 +16,7 @@ from typing import Annotated, Any, BinaryIO
 import typer
 
 from s2mam.cli.console import Console
-from s2mam.cli.names import some
+from s2mam.cli.names import near, some
 from s2mam.cli.numbers import read_numbers
 from s2mam.cli.text import read_text, unique_names
 from s2mam.exceptions import InvalidInputError, MissingDependencyError
@@ -25,6 +25,7 @@ __all__ = [
     "Delimiter",
     "Encoding",
     "Missing",
+    "Sheet",
     "Table",
     "TableOptions",
     "existing_file",
@@ -60,17 +61,20 @@ Missing = Annotated[
     typer.Option(help="A cell that is missing, such as -999; may be given again."),
 ]
 
+Sheet = Annotated[str | None, typer.Option(help="Of an Excel table; else the first one.")]
+
 _EXCEL = (".xlsx", ".xlsm", ".xls", ".ods")
 _PARQUET = (".parquet", ".pq")
 
 
 @dataclass(frozen=True)
 class TableOptions:
-    """How to read a table; see `read_text`."""
+    """How to read a table; see `read_text`. By default the first sheet is read."""
 
     encoding: str | None = None
     delimiter: str | None = None
     missing: tuple[str, ...] = ()
+    sheet: str | None = None
 
 
 def read_table(
@@ -100,16 +104,17 @@ def read_table(
     Returns
     -------
     pandas.DataFrame
-        With names that are text, none of them empty or twice.
+        With names that are text, none of them empty or twice, without spaces around them.
     """
     _require_pandas()
     options = TableOptions() if options is None else options
+    text, numeric = {name.strip() for name in text}, {name.strip() for name in numeric}
     label = name_of(path)
     suffix = path.suffix.lower()
     if suffix in _PARQUET:
         frame = _blanked(_named(_read_parquet(path)), options.missing)
     elif suffix in _EXCEL:
-        frame = _blanked(_named(_read_excel(path)), options.missing)
+        frame = _blanked(_named(_read_excel(path, options.sheet, console)), options.missing)
     else:
         given = options.delimiter
         if given is None and _inner_suffix(path) in (".tsv", ".tab"):
@@ -177,18 +182,31 @@ def _open(path: Path, label: str) -> BinaryIO:
         raise InvalidInputError(f"{label} is a damaged gzip file: {error}.") from error
 
 
-def _read_excel(path: Path) -> Any:
+def _read_excel(path: Path, sheet: str | None, console: Console) -> Any:
     import pandas as pd
 
     package = {".xls": "xlrd", ".ods": "odfpy"}.get(path.suffix.lower(), "openpyxl")
     try:
-        return pd.read_excel(path)
+        with pd.ExcelFile(path) as book:
+            named = _sheet(path, sheet, list(map(str, book.sheet_names)), console)
+            return pd.read_excel(book, sheet_name=named)
     except ImportError as error:
         raise MissingDependencyError(
             f"Reading {path} needs {package}; install it with: pip install {package}."
         ) from error
+    except InvalidInputError:
+        raise
     except (ValueError, KeyError, zlib.error) as error:
         raise InvalidInputError(f"Cannot read {path} as a spreadsheet: {error}.") from error
+
+
+def _sheet(path: Path, asked: str | None, sheets: list[str], console: Console) -> str:
+    if asked is not None and asked not in sheets:
+        hint = near(asked, sheets, what="it has")
+        raise InvalidInputError(f"{path} has no sheet {asked!r}; {hint}")
+    if asked is None and len(sheets) > 1:
+        console.note(f"{path} has {len(sheets)} sheets; read {sheets[0]!r} (--sheet for another).")
+    return sheets[0] if asked is None else asked
 
 
 def _read_parquet(path: Path) -> Any:

@@ -18,6 +18,7 @@ from s2mam.cli.reading import (
     Delimiter,
     Encoding,
     Missing,
+    Sheet,
     Table,
     TableOptions,
     existing_file,
@@ -67,6 +68,7 @@ def report(
     missing: Missing = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
+    sheet: Sheet = None,
     as_json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -85,7 +87,7 @@ def report(
         check_output(output, model, table)
         require_report()
         estimator = load_model(model, table)
-        options = TableOptions(encoding, delimiter, tuple(missing or ()))
+        options = TableOptions(encoding, delimiter, tuple(missing or ()), sheet)
         target = _target(estimator, target)
         X, y = _rows(estimator, table, target, unlabeled, options, console)
         held_out = None
@@ -115,7 +117,7 @@ def _target(estimator: Any, given: str | None) -> str:
     known = getattr(estimator, "target_name_", None) if given is None else given
     if known is None:
         raise InvalidInputError("The model does not know its target's name; give it with --target.")
-    return str(known)
+    return str(known).strip()
 
 
 def _rows(

@@ -130,7 +130,7 @@ def guess_delimiter(start: str) -> str:
 
 
 def unique_names(names: Sequence[str]) -> list[str]:
-    """Names as the models need them: none empty, none twice.
+    """Names as the models need them: none empty, none twice, no space around them.
 
     Parameters
     ----------
@@ -139,13 +139,14 @@ def unique_names(names: Sequence[str]) -> list[str]:
 
     Examples
     --------
-    >>> unique_names(["", "a", "a"])
+    >>> unique_names(["", " a", "a"])
     ['column 1', 'a', 'a.1']
     """
+    names = [name.strip() for name in names]
     unique: list[str] = []
     taken = set(names)
     for place, name in enumerate(names, start=1):
-        base = name if name.strip() else f"column {place}"
+        base = name or f"column {place}"
         candidate, number = base, 0
         while candidate in unique or (number and candidate in taken):
             number += 1

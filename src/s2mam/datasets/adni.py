@@ -88,6 +88,11 @@ def load_adni(
     Bunch
         X, y (one column a target, NaN where a person lacks it, when several are asked for),
         feature_names, target_names, person (RID), diagnosis (DX_bl).
+
+    Examples
+    --------
+    >>> data = load_adni("ADNI", "MMSE", features="merge")  # doctest: +SKIP
+    >>> X, y = data.X, data.y  # doctest: +SKIP
     """
     place = existing_folder(folder, "adni")
     merge = _read_visit(find_file(place, "adni", "ADNIMERGE*.csv"), visit)

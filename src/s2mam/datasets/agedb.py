@@ -37,6 +37,11 @@ def load_agedb(
     Bunch
         X (`ImageTable`, or None without `size`), y (age), groups (code of the person: no person
         should be on both sides of a split), person, gender, paths, feature_names.
+
+    Examples
+    --------
+    >>> data = load_agedb("AgeDB", size=32)  # doctest: +SKIP
+    >>> X, y = data.X, data.y  # doctest: +SKIP
     """
     place = existing_folder(folder, "agedb", "AgeDB")
     paths = [path for path in place.rglob("*") if path.suffix.lower() == ".jpg"]

@@ -48,6 +48,11 @@ def load_celeba(
     Bunch
         X (`ImageTable`, or None without `size`), y (1 where the attribute is present),
         class_names, attributes (bool table of all), attribute_names, paths, feature_names.
+
+    Examples
+    --------
+    >>> data = load_celeba("CelebA", "Smiling", size=32)  # doctest: +SKIP
+    >>> X, y = data.X, data.y  # doctest: +SKIP
     """
     place = existing_folder(folder, "celeba", "CelebAMask-HQ")
     path = find_file(place, "celeba", *_ATTRIBUTE_FILES)

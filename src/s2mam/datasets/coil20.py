@@ -40,6 +40,11 @@ def load_coil20_images(
     Bunch
         X (pixels in [0, 1], row after row), y (codes), class_names (object numbers), angle (of the
         turntable, in degrees), paths, feature_names.
+
+    Examples
+    --------
+    >>> data = load_coil20_images("coil-20-proc", objects=[1, 2])  # doctest: +SKIP
+    >>> X, y = data.X, data.y  # doctest: +SKIP
     """
     place = existing_folder(folder, "coil20_images", "coil-20-proc")
     views = sorted(

@@ -25,6 +25,19 @@ class ImageTable:
         Side of the square that each image is shrunk to (mean over areas).
     color : bool, default=False
         Three values a pixel (red, green, blue) instead of its grey level.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from PIL import Image
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "grey.png"
+    ...     Image.new("L", (8, 8), 51).save(path)
+    ...     table = ImageTable([path], size=2)
+    ...     pixels = np.asarray(table)
+    >>> table.shape, pixels.shape
+    ((1, 4), (1, 4))
     """
 
     def __init__(self, paths: Sequence[Path], size: int, *, color: bool = False) -> None:

@@ -55,6 +55,13 @@ class DatasetInfo:
         Columns known to matter; empty when not known.
     paper : int or None
         Number among the 16 data sets of the paper.
+
+    Examples
+    --------
+    >>> from s2mam.datasets import info
+    >>> facts = info("ionosphere")
+    >>> facts.task, facts.n_rows, facts.n_columns, facts.n_classes
+    ('classification', 351, 34, 2)
     """
 
     name: str

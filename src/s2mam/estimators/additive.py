@@ -172,8 +172,10 @@ class ManifoldAdditiveRegressor(_ManifoldAdditive, AdditiveRegressor):
         Predictions of the training rows.
     chosen_ : dict
         Penalties that were used, and the duality gap.
-    history_, stop_reason_
-        Objective along the solver, and why it stopped.
+    history_ : dict of lists
+        Objective along the solver.
+    stop_reason_ : str
+        Why the solver stopped.
 
     Examples
     --------
@@ -213,17 +215,45 @@ class ManifoldAdditiveClassifier(_ManifoldAdditive, AdditiveClassifier):
 
     Parameters
     ----------
-    sparsity, manifold, bandwidth, basis, graph, solver, scale, categorical
-        As in :class:`ManifoldAdditiveRegressor`.
+    sparsity : float or "auto"
+        lambda_1; "auto" takes the best of a grid by approximate leave-one-out.
+    manifold : float or "auto"
+        lambda_2; likewise, zero included.
+    bandwidth : float or "auto"
+        mu of the graph weights exp(-d^2 / mu^2); "auto" adapts to the distances.
+    basis : {"kernel", "nystrom", "fourier", "auto"}
+        How columns become features: the kernel's own ones, landmarks, or random Fourier features;
+        "auto" chooses by size.
+    graph : {"auto", "dense", "neighbors", "anchors", "nystrom", "fourier"}
+        Kind of graph; "auto" chooses by size.
+    solver : {"auto", "bcd", "admm"}
+        "auto" is the fast one, "admm" the paper's.
+    scale : bool or {"robust", "standard", "rank"}
+        Scaling of the numeric columns; True is "robust".
+    categorical : "auto", sequence or None
+        Columns to treat as categories.
     unlabeled : "auto", marker or None
-        What marks an unlabelled row in y; "auto" is a missing value or, for numbers, -1.
+        What marks an unlabelled row in y; "auto" is a missing value or, for numbers, -1;
+        None says that all rows are labelled.
 
     Attributes
     ----------
-    classes_ : ndarray
-        The classes.
-    mask_probabilities_, support_, intercept_, transduction_, chosen_, history_, stop_reason_
-        As in :class:`ManifoldAdditiveRegressor`.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    mask_probabilities_ : ndarray of shape (p,)
+        1 for columns with a non-zero component, else 0.
+    support_ : ndarray of bool, shape (p,)
+        The same as a mask.
+    intercept_ : float or ndarray of shape (n_classes,)
+        Mean decision over the training rows.
+    transduction_ : ndarray of shape (n,)
+        Classes of the training rows.
+    chosen_ : dict
+        Penalties that were used, and the duality gap.
+    history_ : dict of lists
+        Objective along the solver.
+    stop_reason_ : str
+        Why the solver stopped.
 
     Examples
     --------

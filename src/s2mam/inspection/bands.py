@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["ComponentBands", "component_bands"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ComponentBands:
     """Component curves with pointwise bands, and how often each column was selected.
 
@@ -45,6 +45,15 @@ class ComponentBands:
         Names of all columns.
     classes : ndarray or None
         Classes of a classifier.
+
+    Examples
+    --------
+    >>> from s2mam import ManifoldAdditiveRegressor
+    >>> from s2mam.datasets import make_friedman
+    >>> data = make_friedman(n_samples=60, n_uninformative=1, n_noisy=0, random_state=0)
+    >>> model = ManifoldAdditiveRegressor(sparsity=0.01, manifold=0.0).fit(data.X, data.y)
+    >>> component_bands(model, data.X, data.y, columns=[0, 3], n_resamples=2, random_state=0)
+    ComponentBands(2 curves, level=0.9, n_resamples=2)
     """
 
     curves: list[ComponentCurve]
@@ -55,6 +64,11 @@ class ComponentBands:
     n_resamples: int
     names: list[str] = field(default_factory=list)
     classes: AnyArray | None = None
+
+    def __repr__(self) -> str:
+        """The numbers are attributes; here is what they are about."""
+        about = f"level={self.level}, n_resamples={self.n_resamples}"
+        return f"ComponentBands({len(self.curves)} curves, {about})"
 
     def to_frame(self) -> Any:
         """All bands as one pandas table.
@@ -108,10 +122,11 @@ def component_bands(
 
     Read the level as a share of the curve: at 90 %, about nine tenths of the values of the true
     curves of selected columns lie inside, on average over tables; ``benchmarks/bands/results.md``
-    measures it. The level says nothing of a column that hardly any refit uses, which has a narrow
-    band around zero whatever its true curve, of a curve as a whole, or of what a sum of curves
-    cannot express. Junk that resembles the target on these very rows does so in every refit. Random
-    weights make chance look like evidence: of selection frequencies,
+    measures it. The level does not hold for a column that hardly any refit uses, which has a narrow
+    band around zero whatever its true curve: with few labels, bands of all columns that matter hold
+    clearly less than their level. Nor does it speak of a curve as a whole, or of what a sum of
+    curves cannot express. Junk that resembles the target on these very rows does so in every refit.
+    Random weights make chance look like evidence: of selection frequencies,
     :func:`s2mam.inspection.selection_stability` is the stricter judge.
 
     Parameters

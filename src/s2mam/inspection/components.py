@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["ComponentCurve", "column_names", "column_positions", "component_curves", "effects"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ComponentCurve:
     """Contribution of one column to the decision, as a function of its value.
 
@@ -46,6 +46,18 @@ class ComponentCurve:
         Standard deviation of the contribution over the rows of X (mean over the classes).
     probability : float
         Mask probability of the column.
+
+    Examples
+    --------
+    >>> from s2mam import ManifoldAdditiveRegressor
+    >>> from s2mam.datasets import make_friedman
+    >>> data = make_friedman(n_samples=60, n_uninformative=1, n_noisy=0, random_state=0)
+    >>> model = ManifoldAdditiveRegressor(sparsity=0.01, manifold=0.0).fit(data.X, data.y)
+    >>> curve = component_curves(model, data.X, columns=[3])[0]
+    >>> curve
+    ComponentCurve('x3', numeric, 100 values)
+    >>> bool(curve.values[-1] > curve.values[0])  # the larger x3, the larger the prediction
+    True
     """
 
     name: str
@@ -58,6 +70,10 @@ class ComponentCurve:
     n_missing: int
     effect: float
     probability: float
+
+    def __repr__(self) -> str:
+        """The numbers are attributes; here is what they are about."""
+        return f"ComponentCurve({self.name!r}, {self.kind}, {len(self.grid)} values)"
 
 
 def component_curves(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["ContributionDisplay"]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class ContributionDisplay:
     """From the intercept to the decision, column by column.
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["ComponentDisplay", "decision_name"]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class ComponentDisplay:
     """Component functions of a model, one panel per column.
 

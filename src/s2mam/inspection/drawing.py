@@ -116,7 +116,8 @@ def draw_bars(
 
 
 def short_name(name: str, width: int = 28) -> str:
-    """A name that fits under a panel."""
+    """A name that fits under a panel, on one line."""
+    name = " ".join(name.split())
     return name if len(name) <= width else name[: width - 1] + "…"
 
 
@@ -155,7 +156,7 @@ def _draw_strip(axis: Any, observed: AnyArray) -> None:
 
 
 def _draw_missing(axis: Any, curve: ComponentCurve) -> None:
-    """A mark beside the panel at what a missing value adds, and their number below it."""
+    """A mark beside the panel at what a missing value adds, and their number along it."""
     beside = axis.get_yaxis_transform()
     for k, level in enumerate(np.atleast_1d(curve.missing)):
         axis.plot(
@@ -170,12 +171,13 @@ def _draw_missing(axis: Any, curve: ComponentCurve) -> None:
             clip_on=False,
         )
     axis.text(
-        1.05,
-        -0.04,
-        f"missing\n{curve.n_missing} rows",
+        1.09,
+        0.5,
+        f"missing: {curve.n_missing} rows",
         fontsize="x-small",
-        ha="center",
-        va="top",
+        rotation=90,
+        ha="left",
+        va="center",
         transform=axis.transAxes,
     )
 

@@ -28,7 +28,7 @@ __all__ = ["GraphDisplay"]
 _TITLES = ("all columns", "masked columns")
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class GraphDisplay:
     """Edges between neighbouring rows: distances in all columns, and in the masked ones.
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["ComponentTable", "component_table", "export_lookup"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ComponentTable:
     """Components as rows of a table.
 
@@ -50,6 +50,18 @@ class ComponentTable:
         Classes of a classifier.
     interpolation_error : float
         Largest error between two nodes, measured half way, added up over the columns.
+
+    Examples
+    --------
+    >>> from s2mam import ManifoldAdditiveRegressor
+    >>> from s2mam.datasets import make_friedman
+    >>> data = make_friedman(n_samples=60, n_uninformative=1, n_noisy=0, random_state=0)
+    >>> model = ManifoldAdditiveRegressor(sparsity=0.01, manifold=0.0).fit(data.X, data.y)
+    >>> table = component_table(model, data.X)
+    >>> table
+    ComponentTable(6 of 6 columns, ... rows)
+    >>> table.to_frame().columns.tolist()
+    ['position', 'column', 'kind', 'value', 'contribution']
     """
 
     rows: list[dict[str, Any]]
@@ -58,6 +70,11 @@ class ComponentTable:
     link: str
     classes: list[Any] | None
     interpolation_error: float
+
+    def __repr__(self) -> str:
+        """The numbers are attributes; here is what they are about."""
+        used = len({row["position"] for row in self.rows} - {-1})
+        return f"ComponentTable({used} of {len(self.columns)} columns, {len(self.rows)} rows)"
 
     def to_frame(self) -> Any:
         """The rows as a pandas table.

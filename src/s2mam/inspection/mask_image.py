@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from s2mam._typing import BoolArray, FloatArray
 from s2mam.exceptions import InvalidInputError
 from s2mam.inspection.drawing import COLORS, pyplot
+from s2mam.inspection.frames import data_frame
 
 if TYPE_CHECKING:
     from s2mam.estimators.base import AdditiveEstimator
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["MaskImageDisplay"]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class MaskImageDisplay:
     """Where in the image the columns of the model are, when columns are pixels.
 
@@ -125,6 +126,24 @@ class MaskImageDisplay:
         ax.set_xlabel("colour: mask probability\nframed: selected", fontsize="small")
         self.figure_, self.ax_ = ax.figure, ax
         return self
+
+    def to_frame(self) -> Any:
+        """One row per pixel, as a pandas table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``row, column, probability, selected``.
+        """
+        row, column = np.indices(self.probabilities.shape)
+        return data_frame(
+            {
+                "row": row.ravel(),
+                "column": column.ravel(),
+                "probability": self.probabilities.ravel(),
+                "selected": self.support.ravel(),
+            }
+        )
 
 
 def _as_image(values: Any, shape: tuple[int, ...], what: str) -> Any:

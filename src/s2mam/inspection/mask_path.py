@@ -68,7 +68,7 @@ class MaskRecorder:
         self.probabilities.append(np.array(progress["probabilities"], dtype=np.float64))
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class MaskPathDisplay:
     """Criterion, budget and, where recorded, mask probabilities over the iterations.
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["MaskDisplay"]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class MaskDisplay:
     """Probability of each column to be in the model; the selected ones are filled.
 

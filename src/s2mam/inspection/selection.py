@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["SelectionDisplay"]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class SelectionDisplay:
     """Bars: share of the subsamples that select a column. Diamonds: its mask probability.
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["SelectionStability", "selection_stability"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SelectionStability:
     """How often each column was selected over subsamples of the labelled rows.
 
@@ -48,6 +48,15 @@ class SelectionStability:
         Number of subsamples.
     fraction : float
         Share of the labelled rows in each.
+
+    Examples
+    --------
+    >>> from s2mam import ManifoldAdditiveRegressor
+    >>> from s2mam.datasets import make_friedman
+    >>> data = make_friedman(n_samples=60, n_uninformative=1, n_noisy=0, random_state=0)
+    >>> model = ManifoldAdditiveRegressor(sparsity=0.01, manifold=0.0).fit(data.X, data.y)
+    >>> selection_stability(model, data.X, data.y, n_subsamples=2, random_state=0)
+    SelectionStability(6 columns, n_subsamples=2, fraction=0.7)
     """
 
     names: list[str]
@@ -57,6 +66,11 @@ class SelectionStability:
     support: BoolArray
     n_subsamples: int
     fraction: float
+
+    def __repr__(self) -> str:
+        """The numbers are attributes; here is what they are about."""
+        about = f"n_subsamples={self.n_subsamples}, fraction={self.fraction}"
+        return f"SelectionStability({len(self.names)} columns, {about})"
 
     def to_frame(self) -> Any:
         """One row per column of the table, as a pandas table.

@@ -25,7 +25,7 @@ __all__ = ["DecisionSurfaceDisplay"]
 _PLANE_GRID, _SPACE_GRID = 100, 24
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class DecisionSurfaceDisplay:
     """Decision values over two columns, or the surface that parts the classes over three.
 

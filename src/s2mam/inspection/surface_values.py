@@ -48,7 +48,7 @@ class RowPositions:
     labels: AnyArray | None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DecisionSurface:
     """Decision values on a grid.
 

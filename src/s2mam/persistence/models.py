@@ -81,6 +81,20 @@ def load(path: str | os.PathLike[str]) -> Any:
         When the file is damaged, not a model, or written by a newer release.
     OSError
         When there is no such file or it may not be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from s2mam import ManifoldAdditiveRegressor, load
+    >>> from s2mam.datasets import make_friedman
+    >>> data = make_friedman(n_samples=60, n_uninformative=1, n_noisy=0, random_state=0)
+    >>> model = ManifoldAdditiveRegressor(sparsity=0.01, manifold=0.0).fit(data.X, data.y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(Path(folder) / "friedman.s2mam")
+    ...     again = load(Path(folder) / "friedman.s2mam")
+    >>> bool((again.predict(data.X) == model.predict(data.X)).all())
+    True
     """
     kind, state = read_state(path)
     if kind not in LOADABLE:

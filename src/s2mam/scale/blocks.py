@@ -27,6 +27,12 @@ class Block:
         Their labels and markers.
     weights : array or None
         Their sample weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Block(100, np.zeros((20, 3)), target=np.full(20, np.nan)).n_rows
+    20
     """
 
     start: int
@@ -64,6 +70,20 @@ class RowSource(ABC):
         Column names; None where the rows have none.
     n_rows : int or None
         Number of rows, where it is known before reading.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class Waves(RowSource):
+    ...     names = ["angle", "wave"]
+    ...
+    ...     def readers(self):
+    ...         for start in (0, 50):
+    ...             angle = np.arange(start, start + 50) / 10
+    ...             block = Block(start, np.column_stack([angle, np.sin(angle)]))
+    ...             yield lambda block=block: block
+    >>> [block.n_rows for block in Waves().blocks()]
+    [50, 50]
     """
 
     names: list[str] | None = None

@@ -34,6 +34,11 @@ class ScaleOptions:
         Anchors of the graph.
     max_features : int
         Most features of a streamed refit; a sum has the square of that many numbers.
+
+    Examples
+    --------
+    >>> ScaleOptions(block_rows=1000).block_rows
+    1000
     """
 
     block_rows: int = 2**14

@@ -19,6 +19,8 @@ __all__ = ["Representation", "label_free_representation", "represent", "represen
 # Penalty of the constraint on the rows relative to that of the copies, times the squared largest
 # singular value of the table: brings both constraints to one scale.
 _ROWS_TO_COPIES = 4.0
+# An answer holds six matrices of rows by rows: 400 MB for the two that are kept.
+_KEPT_ROWS = 2000
 
 
 @dataclass(frozen=True)
@@ -127,10 +129,15 @@ def represent(
     return Representation(**(vars(state) | {"residuals": residuals}))
 
 
+def label_free_representation(keyed: KeyedTable, rank_weight: float) -> Representation:
+    """:func:`represent` without prices on the shares; the last two of small tables are kept."""
+    small = keyed.table.shape[0] <= _KEPT_ROWS
+    return (_kept if small else _kept.__wrapped__)(keyed, rank_weight)
+
+
 # Without labels the answer is the same in every fit over a table: a start for all of them.
 @lru_cache(maxsize=2)
-def label_free_representation(keyed: KeyedTable, rank_weight: float) -> Representation:
-    """:func:`represent` without prices on the shares."""
+def _kept(keyed: KeyedTable, rank_weight: float) -> Representation:
     n = keyed.table.shape[0]
     return represent(keyed.table, np.zeros((n, n)), rank_weight)
 

@@ -130,8 +130,7 @@ def _summary(kind: str, estimator: Any, findings: Findings) -> Markup:
         share = None if shares is None else float(shares[j])
         words = verdict(True, float(estimator.mask_probabilities_[j]), share)
         groups[words.removeprefix("kept, ")].append(facts.names[j])
-    said = {"firmly": "firmly ", "likely": "likely ", "unsure": "not surely "}
-    listed = [join([said[word], names(group)]) for word, group in groups.items() if group]
+    listed = [join([names(group), f" ({word})"]) for word, group in groups.items() if group]
     what = [] if facts.target_name is None else [" to predict ", name(facts.target_name)]
     rows = f" from {count(facts.n_rows, 'row')}, {facts.target.n_labeled:,} of them labelled"
     items: list[Any] = [

@@ -25,6 +25,7 @@
   const plain = (text) => String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
   const shown = (value) => String(Number(value.toPrecision(3))).replace("-", "−");
   const DASHES = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "solid"];
+  const PATTERNS = ["", "/", ".", "\\", "x", "-", "|"]; // bars of classes, told apart without colours
   const CONFIG = { displayModeBar: false, responsive: true, scrollZoom: false };
   const coarse = window.matchMedia("(pointer: coarse)");
   let printing = false;
@@ -69,7 +70,7 @@
     if (share) {
       traces.push({
         type: "scatter", mode: "markers", x: share, y: at, hoverinfo: "text", hovertext: at.map(label), cliponaxis: false,
-        marker: { symbol: "circle-open", size: 9, color: lineColor(1), line: { width: 2, color: lineColor(1) } },
+        marker: { symbol: "circle", size: 9, opacity: 1, color: color("paper"), line: { width: 2, color: lineColor(1) } },
       });
     }
     const height = 90 + 24 * short.length;
@@ -107,7 +108,8 @@
     const values = curve.values[k];
     traces.push({
       type: "bar", x: values.map((_, i) => i + offset), y: values, width, name: plain(data.classes[k]),
-      marker: { color: lineColor(k) }, hoverinfo: "text", textposition: "none",
+      marker: { color: lineColor(k), pattern: { shape: PATTERNS[k % 7], fillmode: "overlay", fgcolor: color("paper"), solidity: 0.25 } },
+      hoverinfo: "text", textposition: "none",
       hovertext: values.map((_, i) => plain(hoverText(curve, k, i))),
       error_y: curve.low ? {
         type: "data", symmetric: false, color: color("ink"), thickness: 1.5,

@@ -117,8 +117,8 @@ def unlabeled_section(evaluation: Evaluation, graph_weight: float | None) -> Mar
 def gain_words(scores: Scores, other: int, whose: str) -> str:
     """Whether the difference is clear, in words."""
     measure = scores.measures[0]
-    gain = scores.difference(_MODEL, other)[:, 0] * (1.0 if measure.higher else -1.0)
-    _, low, high = gain
+    ends = scores.difference(_MODEL, other)[1:, 0]
+    low, high = ends if measure.higher else -ends[::-1]  # less of an error is a gain
     if low > 0.0:
         return f"{whose} does worse: the interval of the difference leaves out zero."
     if high < 0.0:
@@ -158,13 +158,13 @@ def _rows(scores: Scores, other: int) -> list[list[Any]]:
 def _difference(measure: Measure, values: FloatArray) -> str:
     signed = [("+" if value > 0 else "") + _format(measure, value, "") for value in values]
     unit = " points" if measure.share else ""
-    return f"{signed[0]}{unit} ({signed[1]} to {signed[2]})"
+    return f"{signed[0]}{unit} ({signed[1]}\xa0to\xa0{signed[2]})"
 
 
 def _with_interval(scores: Scores, c: int, m: int) -> str:
     measure = scores.measures[m]
     low, high = (_format(measure, ends[c, m], "") for ends in (scores.low, scores.high))
-    return f"{_format(measure, scores.value[c, m])} ({low} to {high})"
+    return f"{_format(measure, scores.value[c, m])} ({low}\xa0to\xa0{high})"
 
 
 def _format(measure: Measure, value: float, unit: str = "\xa0%") -> str:

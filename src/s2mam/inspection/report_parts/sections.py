@@ -93,8 +93,9 @@ def curves_section(effects: Effects) -> Markup:
     if effects.selection is not None:
         intro += (
             f"Bands come from {effects.n_resamples} refits under random weights of the labelled "
-            f"rows: about {percent(effects.level)} of the values of a true curve should lie "
-            "inside. They know nothing of what a sum of curves cannot express."
+            f"rows: about {percent(effects.level)} of the values of the true curve of a kept "
+            "column should lie inside. The band of a column that is not kept can be too narrow, "
+            "and bands know nothing of what a sum of curves cannot express."
         )
         if effects.n_resamples < 20:
             intro += f" With {effects.n_resamples} refits they are rough."

@@ -41,11 +41,12 @@ def sketches(effects: Effects) -> Markup:
 
 
 def legend(classes: list[str]) -> Markup:
-    """Which colour is which class."""
-    items = [
-        tag("li", tag("span", "", class_=f"swatch c{k % _COLORS}", aria_hidden="true"), name(label))
-        for k, label in enumerate(classes)
-    ]
+    """Which line is which class, with its dashes for those who see or print no colours."""
+    items = []
+    for k, label in enumerate(classes):
+        line = tag("path", "", d="M0 3H32", class_=f"c{k % _COLORS} line")
+        swatch = tag("svg", line, viewBox="0 0 32 6", class_="swatch", aria_hidden="true")
+        items.append(tag("li", swatch, name(label)))
     return tag("ul", *items, class_="legend")
 
 

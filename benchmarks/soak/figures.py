@@ -1,0 +1,65 @@
+"""What a process holds: memory of the system, of malloc, and blocks of Python."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import gc
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+
+__all__ = ["NAMES", "figures", "fill_the_cache_of_numpy"]
+
+NAMES = ("resident MB", "malloc MB", "Python blocks")
+_MEGABYTE = 2**20
+
+
+class _Mallinfo(ctypes.Structure):
+    _fields_ = tuple(
+        (name, ctypes.c_size_t)
+        for name in (
+            *("arena", "ordblks", "smblks", "hblks", "hblkhd"),
+            *("usmblks", "fsmblks", "uordblks", "fordblks", "keepcost"),
+        )
+    )
+
+
+def figures() -> tuple[float, float, float]:
+    """Resident megabytes, megabytes that malloc has handed out, and blocks that Python has.
+
+    Clears before what is no leak: garbage, free pages, the cache in which Python keeps the names of
+    up to 4096 attributes that it looked up last, and results that functions keep up to a fixed
+    number of them (``functools.lru_cache``; numpy's ``einsum`` keeps one for each of the last 4096
+    shapes).
+    """
+    clear = getattr(sys, "_clear_internal_caches", None) or sys._clear_type_cache
+    clear()
+    for function in gc.get_objects():
+        bounded = isinstance(function, functools._lru_cache_wrapper)
+        if bounded and function.cache_parameters()["maxsize"] is not None:
+            function.cache_clear()
+    gc.collect()
+    blocks, handed_out = sys.getallocatedblocks(), 0
+    if sys.platform == "linux":
+        libc = ctypes.CDLL(None)
+        libc.malloc_trim(0)
+        libc.mallinfo2.restype = _Mallinfo
+        told = libc.mallinfo2()
+        handed_out = told.uordblks + told.hblkhd
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    resident = pages * os.sysconf("SC_PAGE_SIZE") / _MEGABYTE
+    return resident, handed_out / _MEGABYTE, float(blocks)
+
+
+def fill_the_cache_of_numpy() -> None:
+    """Have numpy keep all the memory that it will ever keep for small arrays.
+
+    It holds up to seven blocks of every size below 1024 bytes; with random sizes that would look
+    like slow growth for hours.
+    """
+    for size in range(1, 1024):
+        held = [np.empty(size, dtype=np.uint8) for _ in range(7)]
+        del held
