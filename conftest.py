@@ -8,6 +8,9 @@ from importlib.util import find_spec
 import pytest
 from hypothesis import settings
 
+# No examples are in them, and pytest takes those of two folders for one module.
+collect_ignore_glob = ["tests/*/conftest.py"]
+
 # The same examples every time, so that a red run means a change of the code;
 # HYPOTHESIS_PROFILE=random explores.
 settings.register_profile("repeatable", derandomize=True)

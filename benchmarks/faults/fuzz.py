@@ -8,7 +8,7 @@ Targets: ``csv`` (bytes to the table reader, its columns and its target), ``mode
 (forged states with valid checksums to ``s2mam.load`` and ``predict``).
 An error of ``s2mam.exceptions`` is an answer; anything else is a finding. Findings are told apart
 by type and place, kept with their input in ``build/fuzz/<target>/findings``, and the run goes on.
-What was found is a row of ``fuzz.md`` beside this file, made from ``fuzz.json``. Exits with 1 when
+Every run is a row of ``fuzz.md`` beside this file, made from ``fuzz.jsonl``. Exits with 1 when
 there is a finding.
 """
 
@@ -203,18 +203,24 @@ def watched(name: str, minutes: float) -> dict[str, object]:
     counts: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
     first, last = told[0], told[-1]
     edges = {"edges_before": int(first[0]), "edges": int(last[0]), "corpus": int(last[1])}
-    return {"minutes": minutes, **counts, **edges, "date": time.strftime("%Y-%m-%d")}
+    return {
+        "target": name,
+        "minutes": minutes,
+        **counts,
+        **edges,
+        "date": time.strftime("%Y-%m-%d"),
+    }
 
 
-def write_page(results: dict[str, dict[str, object]]) -> None:
+def write_page(results: list[dict[str, object]]) -> None:
     """Write ``fuzz.md``."""
     lines = ["# Coverage-guided fuzzing", ""]
     lines += ["| target | minutes | inputs tried | branches reached | corpus | findings | on |"]
     lines += ["| :-- | --: | --: | --: | --: | :-- | :-- |"]
-    for name, one in sorted(results.items()):
+    for one in results:
         found = ", ".join(one["findings"]) or "none"
         lines.append(
-            f"| {name} | {one['minutes']:g} | {one['inputs']} | {one['edges']} "
+            f"| {one['target']} | {one['minutes']:g} | {one['inputs']} | {one['edges']} "
             f"(at the start {one['edges_before']}) | {one['corpus']} | {found} | {one['date']} |"
         )
     lines += ["", (__doc__ or "").split("\n\n", 2)[2].strip(), ""]
@@ -237,11 +243,10 @@ def main() -> int:
     if options.child:
         fuzz(options.target, options.minutes)
     found = watched(options.target, options.minutes)
-    path = Path(__file__).with_name("fuzz.json")
-    results = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    results[options.target] = found
-    path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    write_page(results)
+    path = Path(__file__).with_name("fuzz.jsonl")
+    with path.open("a", encoding="utf-8") as stream:
+        stream.write(json.dumps(found) + "\n")
+    write_page([json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()])
     return int(bool(found["findings"]))
 
 

@@ -7,13 +7,24 @@ import functools
 import gc
 import os
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 
-__all__ = ["NAMES", "figures", "fill_the_cache_of_numpy"]
+__all__ = [
+    "NAMES",
+    "WITHOUT_TCACHE",
+    "clear_names",
+    "clear_results",
+    "figures",
+    "fill_the_cache_of_numpy",
+]
 
 NAMES = ("resident MB", "malloc MB", "Python blocks")
+#: Environment in which glibc keeps no freed blocks at hand, which malloc counts as handed out.
+WITHOUT_TCACHE = {"GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
+Figures = tuple[float, float, float]
 _MEGABYTE = 2**20
 
 
@@ -27,20 +38,29 @@ class _Mallinfo(ctypes.Structure):
     )
 
 
-def figures() -> tuple[float, float, float]:
-    """Resident megabytes, megabytes that malloc has handed out, and blocks that Python has.
+def clear_names() -> None:
+    """Clear the cache in which Python keeps the names of the last 4096 attributes it looked up."""
+    (getattr(sys, "_clear_internal_caches", None) or sys._clear_type_cache)()
 
-    Clears before what is no leak: garbage, free pages, the cache in which Python keeps the names of
-    up to 4096 attributes that it looked up last, and results that functions keep up to a fixed
-    number of them (``functools.lru_cache``; numpy's ``einsum`` keeps one for each of the last 4096
-    shapes).
+
+def clear_results() -> None:
+    """Clear what functions keep up to a fixed number of results (``functools.lru_cache``).
+
+    The largest is that of numpy's ``einsum``: a plan for each of the last 4096 pairs of shapes.
     """
-    clear = getattr(sys, "_clear_internal_caches", None) or sys._clear_type_cache
-    clear()
     for function in gc.get_objects():
         bounded = isinstance(function, functools._lru_cache_wrapper)
         if bounded and function.cache_parameters()["maxsize"] is not None:
             function.cache_clear()
+
+
+def figures(clear: Sequence[Callable[[], None]] = (clear_names, clear_results)) -> Figures:
+    """Resident megabytes, megabytes that malloc has handed out, and blocks that Python has.
+
+    Clears before what is no leak: garbage, free pages, and caches of a fixed size.
+    """
+    for step in clear:
+        step()
     gc.collect()
     blocks, handed_out = sys.getallocatedblocks(), 0
     if sys.platform == "linux":

@@ -1,11 +1,11 @@
 """Which fits keep memory? Each kind alone, many times, on tables that are never the same.
 
-    python benchmarks/soak/kinds.py [--pieces 120]
+    python benchmarks/soak/kinds.py [--pieces 120] [--names posterior base LapRLS ...]
 
-Every kind has a process of its own: 40 fits to warm up, then the growth of the resident memory, of
+Every kind has a process of its own: 20 fits to warm up, then the growth of the resident memory, of
 the bytes that malloc has handed out, and of the number of blocks that Python has, over the next
-ones, after the caches of Python and numpy were cleared or filled (``figures.py``). A leak shows in
-all three. Writes ``kinds.md`` beside this file.
+ones, without the caches of ``caches.md``. A leak shows in the last two. Writes ``kinds.md`` beside
+this file.
 """
 
 # ruff: noqa: E402  (the folders have to be on the path first)
@@ -23,9 +23,9 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "trust")]
 
 from benchmarks.common.environment import run_facts, single_thread
-from benchmarks.soak.figures import figures, fill_the_cache_of_numpy
+from benchmarks.soak.figures import WITHOUT_TCACHE, figures, fill_the_cache_of_numpy
 
-_WARM = 40
+_WARM = 20
 
 
 def measure(name: str, task: str, pieces: int) -> None:
@@ -41,6 +41,7 @@ def measure(name: str, task: str, pieces: int) -> None:
     for number in range(_WARM):
         once(number)
     fill_the_cache_of_numpy()
+    figures()  # what it needs itself
     before = figures()
     for number in range(_WARM, _WARM + pieces):
         once(number)
@@ -52,6 +53,7 @@ def main() -> int:
     """Measure all kinds and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pieces", type=int, default=120)
+    parser.add_argument("--names", nargs="+", help="estimators to try, else all")
     parser.add_argument("--measure", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
@@ -63,10 +65,12 @@ def main() -> int:
     lines += ["| estimator | task | resident kB a fit | malloc kB a fit | Python blocks a fit |"]
     lines += ["| :-- | :-- | --: | --: | --: |"]
     for name, task in EVERYTHING:
+        if options.names and name not in options.names:
+            continue
         command = [sys.executable, __file__, "--measure", name, task]
         done = subprocess.run(
             [*command, "--pieces", str(options.pieces)],
-            env={**os.environ, **single_thread()},
+            env={**os.environ, **single_thread(), **WITHOUT_TCACHE},
             capture_output=True,
             text=True,
             check=True,

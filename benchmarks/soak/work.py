@@ -86,6 +86,12 @@ class Worker:
                 self._fit_base(classification)
             self._fault()
 
+    def fit_base(self) -> None:
+        """One fit of the base model, with its file."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", S2MAMWarning)
+            self._base()
+
     def _masked(self) -> None:
         learner = str(self._rng.choice(["posterior", "posterior", "relaxed", "rloo", "paper"]))
         self._fit_masked(learner, bool(self._rng.random() < 0.5))
