@@ -144,6 +144,7 @@ def test_the_settings_reach_the_estimator(folder, run, few):
         (["t.csv", "-t", "y", "-o", "t.csv"], "t.csv is read from"),
         (["t.csv", "-t", "y", "-o", "."], "is a folder"),
         (["t.csv", "-t", "y", "-o", "/dev/null"], "not a plain file"),
+        (["t.csv", "-t", "y", "-o", "-"], "Only predictions go to standard output"),
     ],
 )
 def test_errors_are_one_line_and_exit_code_1(folder, run, few, arguments, message):

@@ -159,6 +159,16 @@ def test_a_weak_selection_says_that_other_columns_are_used(folder, run):
     assert f"{100 * told['effect_share']:.0f} % of the effects; the rest comes lightly" in text
 
 
+def test_a_likely_column_that_does_next_to_nothing_is_not_said_to_matter(folder, run, monkeypatch):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(40, 2)), columns=["a", "b"])
+    table.assign(y=table["a"]).to_csv("t.csv", index=False)
+    monkeypatch.setattr("s2mam.cli.fit._share_of_selected", lambda model, X: 0.001)
+    text = run("fit", "t.csv", "-t", "y").stdout
+    assert text.startswith("Likely columns, though the model rests on others")
+    assert "less than 1 % of the effects" in text
+
+
 @pytest.mark.parametrize(
     ("cells", "comma", "numbers"),
     [

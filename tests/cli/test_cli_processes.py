@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -59,6 +60,8 @@ def test_ctrl_c_ends_a_fit_without_a_trace(tmp_path: Path):
         stderr=subprocess.PIPE,
         text=True,
         cwd=tmp_path,
+        # A job in the background of a shell, and all below it, would not hear the signal.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     ) as process:
         assert "regression" in process.stderr.readline()  # the fit starts now
         process.send_signal(signal.SIGINT)

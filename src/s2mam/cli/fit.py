@@ -36,6 +36,8 @@ _Names = list[str] | None
 _MOST_SHOWN = 20
 # Below this share of the effects, columns that are not selected are worth a word.
 _MOST_OF_IT = 0.9
+# Below this one, the selected columns are not what the model is about.
+_NEXT_TO_NOTHING = 0.05
 
 
 def fit(
@@ -167,18 +169,21 @@ def _tell(
     chosen = [(str(X.columns[j]), float(probabilities[j])) for j in order if model.support_[j]]
     # Where no column is likely by itself, the model names those that count most in its average.
     likely = bool(chosen) and chosen[0][1] > 0.5
+    share = _share_of_selected(model, X)
     heading = "Columns that matter" if likely else "No column is likely by itself; these count most"
+    if likely and share < _NEXT_TO_NOTHING:
+        heading = "Likely columns, though the model rests on others"
     lines = [f"{heading}, with their probability:"] if chosen else []
     lines += [f"  {probability:.2f}  {shown(name)}" for name, probability in chosen[:_MOST_SHOWN]]
     if len(chosen) > _MOST_SHOWN:
         lines.append(f"  and {len(chosen) - _MOST_SHOWN} more: s2mam info {output} --json")
-    share = _share_of_selected(model, X)
     if not chosen:
         lines.append("No column stands out; the model may use many of them lightly.")
     elif share < _MOST_OF_IT:
         which = "It carries" if len(chosen) == 1 else "They carry"
         rest = "the rest comes lightly from columns that are less sure"
-        lines.append(f"{which} {100 * share:.0f} % of the effects; {rest}.")
+        carried = "less than 1 %" if share < 0.01 else f"{100 * share:.0f} %"
+        lines.append(f"{which} {carried} of the effects; {rest}.")
     lines.append(f"Wrote {output}{'' if report is None else f' and {report}'}.")
     console.result(
         lines,
