@@ -18,6 +18,7 @@ import os
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -60,12 +61,11 @@ def soak(minutes: float, seed: int, every: float) -> tuple[np.ndarray, Worker]:
     return samples[: count + 1], worker
 
 
-def report(samples: np.ndarray, worker: Worker, minutes: float) -> str:
+def report(samples: np.ndarray, worker: Worker, minutes: float, facts: dict[str, Any]) -> str:
     """The page of results."""
     seconds, done = samples[:, 0], sum(worker.counts.values())
     pieces = ", ".join(f"{count} {kind}" for kind, count in sorted(worker.counts.items()))
     shown = np.linspace(0, len(samples) - 1, 13).astype(int)
-    facts = run_facts("soak", __doc__ or "")
     rows = []
     for name, values in zip(NAMES, samples[:, 1:].T, strict=True):
         each, low, high = slope(seconds, values)
@@ -106,11 +106,12 @@ def main() -> int:
     parser.add_argument("--every", type=float, default=5.0, help="seconds between samples (5)")
     parser.add_argument("--output", type=Path, default=Path(__file__).parent, help="folder")
     options = parser.parse_args()
+    facts = run_facts("soak", __doc__ or "")  # of the source that is loaded now
     samples, worker = soak(options.minutes, options.seed, options.every)
     table = "\n".join(f"{a:.1f},{b:.3f},{c:.4f},{d:.0f}" for a, b, c, d in samples)
     header = "seconds,resident_mb,malloc_mb,python_blocks"
     (options.output / "samples.csv").write_text(f"{header}\n{table}\n", encoding="utf-8")
-    page = report(samples, worker, options.minutes)
+    page = report(samples, worker, options.minutes, facts)
     (options.output / "results.md").write_text(page, encoding="utf-8")
     print(page)
     return 0
