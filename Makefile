@@ -70,7 +70,9 @@ test-minimum:
 	$(MINIMUM)/bin/python -m pip install --quiet -c build/minimum.txt -e '.[plot,table,images,progress,files,report]' \
 		pytest hypothesis polars cvxpy cloudpickle
 	$(MINIMUM)/bin/python -m pip check
-	for folder in $(FAST); do $(MINIMUM)/bin/python -m pytest -q -p no:cacheprovider $$folder || exit 1; done
+	failed=; for folder in $(FAST); do \
+		$(MINIMUM)/bin/python -m pytest -q -p no:cacheprovider $$folder || failed="$$failed $$folder"; \
+	done; test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
 
 # With another Python: make test-newest PYTHON=python3.13
 test-newest:
@@ -78,7 +80,9 @@ test-newest:
 	$(NEWEST)/bin/python -m pip install --quiet --upgrade --upgrade-strategy eager \
 		-e '.[plot,table,images,progress,files,report]' pytest hypothesis polars cvxpy cloudpickle
 	$(NEWEST)/bin/python -m pip check
-	for folder in $(FAST); do $(NEWEST)/bin/python -m pytest -q -p no:cacheprovider $$folder || exit 1; done
+	failed=; for folder in $(FAST); do \
+		$(NEWEST)/bin/python -m pytest -q -p no:cacheprovider $$folder || failed="$$failed $$folder"; \
+	done; test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
 
 test-install:
 	$(PYTHON) tests/trust/install_check.py build/install

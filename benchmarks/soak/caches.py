@@ -3,7 +3,9 @@
     python benchmarks/soak/caches.py [--pieces 150]
 
 The same random fits of the base model in five processes. In each, one more cache is taken out of
-the figures; what is left of the growth is ours. Writes ``caches.md`` beside this file.
+the figures; what then is left of the last two is ours. The resident memory also holds pages that
+are touched for the first time in these early minutes; ``results.md`` shows it over an hour. Writes
+``caches.md`` beside this file.
 """
 
 from __future__ import annotations
