@@ -12,15 +12,16 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import numpy as np
-from benchmarks.scale.rows import BLOCK, fresh_rows, make_block
-from joblib.externals.loky import get_reusable_executor
+from benchmarks.scale.measures import graph_plan, peak_mb, timed
+from benchmarks.scale.on_dask import compare_workers, limited_workers
+from benchmarks.scale.rows import fresh_rows
 
 
 def main(arguments: list[str]) -> None:
     """Read the case from the command line, measure it, print the answer."""
     case = json.loads(arguments[0])
     answer = METHODS[case["method"]](case)
-    print(json.dumps(answer | {"peak_mb": _status("VmHWM")}))
+    print(json.dumps(answer | {"peak_mb": peak_mb()}))
 
 
 def streamed(case: dict[str, Any]) -> dict[str, Any]:
@@ -31,7 +32,7 @@ def streamed(case: dict[str, Any]) -> dict[str, Any]:
 
     y = np.load(case["labels"])
     model = S2MAMClassifier(n_features_to_select=case["informative"], random_state=0)
-    return _timed(case, model, Path(case["rows"]), y, parallel_config(n_jobs=case["jobs"]))
+    return timed(case, model, Path(case["rows"]), y, parallel_config(n_jobs=case["jobs"]))
 
 
 def base(case: dict[str, Any]) -> dict[str, Any]:
@@ -41,7 +42,7 @@ def base(case: dict[str, Any]) -> dict[str, Any]:
     from s2mam import ManifoldAdditiveClassifier
 
     y = np.load(case["labels"])
-    return _timed(
+    return timed(
         case,
         ManifoldAdditiveClassifier(),
         Path(case["rows"]),
@@ -52,26 +53,22 @@ def base(case: dict[str, Any]) -> dict[str, Any]:
 
 def spreading(case: dict[str, Any]) -> dict[str, Any]:
     """scikit-learn's label spreading on a neighbour graph, all rows in memory."""
-    from contextlib import nullcontext
-
     from sklearn.semi_supervised import LabelSpreading
 
     X, y = np.load(case["rows"]), np.load(case["labels"])
     model = LabelSpreading(kernel="knn", n_neighbors=10, n_jobs=case["jobs"])
-    return _timed(case, model, X, y, nullcontext())
+    return timed(case, model, X, y)
 
 
 def boosting(case: dict[str, Any]) -> dict[str, Any]:
     """Gradient boosting on the labelled rows alone."""
-    from contextlib import nullcontext
-
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     y = np.load(case["labels"])
     kept = np.flatnonzero(y >= 0)
     X = np.array(np.load(case["rows"], mmap_mode="r")[kept])
     model = HistGradientBoostingClassifier(random_state=0)
-    return _timed(case, model, X, y[kept], nullcontext())
+    return timed(case, model, X, y[kept])
 
 
 def explainable(case: dict[str, Any]) -> dict[str, Any]:
@@ -89,114 +86,26 @@ def explainable(case: dict[str, Any]) -> dict[str, Any]:
         "seconds": time.perf_counter() - began,
         "cpu_seconds": outcome.cpu,
         "accuracy": float(np.mean(outcome.test == y_new)),
-        "fit_mb": float("nan"),
+        "fit_mb": None,  # of another process, which imports more than it needs
         "labeled": int(kept.size),
     }
 
 
-def on_dask(case: dict[str, Any]) -> dict[str, Any]:
-    """The default estimator on a Dask array whose blocks are made on the workers."""
-    import dask
-    import dask.array as da
-    from distributed import Client, LocalCluster
-
+def limited(case: dict[str, Any]) -> dict[str, Any]:
+    """The default fit of a file in a process whose address space is smaller than the file."""
     from s2mam import S2MAMClassifier
-    from s2mam.scale.executors import sum_blocks
-    from s2mam.scale.opening import open_rows
-    from s2mam.scale.survey import SurveyPlan
 
-    n, p, informative = case["n"], case["p"], case["informative"]
     y = np.load(case["labels"])
-    make = dask.delayed(_table, pure=True)
-    parts = [
-        da.from_delayed(make(k, informative, p), (min(BLOCK, n - s), p), np.float32)
-        for k, s in enumerate(range(0, n, BLOCK))
-    ]
-    cluster = LocalCluster(
-        n_workers=case["workers"], threads_per_worker=1, dashboard_address=None, processes=True
-    )
-    with cluster, Client(cluster) as client:
-        X = da.concatenate(parts).persist()
-        X.sum().compute()
-        from contextlib import nullcontext
-
-        plan = SurveyPlan(0, "auto", True, 5000, 2300, n)
-        sum_blocks(open_rows(X, y), plan)  # workers import the package on their first task
-        began = time.perf_counter()
-        sum_blocks(open_rows(X, y), plan)
-        survey = time.perf_counter() - began
-        model = S2MAMClassifier(n_features_to_select=informative, random_state=0)
-        answer = _timed(case, model, X, y, nullcontext())
-        passes = _graph_pass(model, X, y)
-        del client
-    return answer | {"survey_seconds": survey, "pass_seconds": passes}
-
-
-def _graph_pass(model: Any, X: Any, y: np.ndarray) -> float:
-    """Seconds of one pass that sums the graph over all columns."""
-    from s2mam.scale.anchors import build_anchors
-    from s2mam.scale.encoding import ColumnEncoder
-    from s2mam.scale.executors import sum_blocks
-    from s2mam.scale.features import feature_map
-    from s2mam.scale.graph_sums import GraphPass
-    from s2mam.scale.opening import open_rows
-
-    part = model._model.parts[0]
-    p = part.design.n_columns
-    encoder = ColumnEncoder(part.reader, np.arange(p), clip=True)
-    sample = np.asarray(np.load(X, mmap_mode="r")[:2000] if isinstance(X, Path) else X[:2000])
-    graph = build_anchors(
-        encoder,
-        np.ones(p),
-        encoder.encode(sample),
-        n_anchors=200,
-        bandwidth=None,
-        seed=0,
-    )
-    plan = GraphPass(encoder, feature_map(part.design, encoder), graph)
-    began = time.perf_counter()
-    sum_blocks(open_rows(X, y), plan)
-    return time.perf_counter() - began
-
-
-def _table(number: int, informative: int, p: int) -> np.ndarray:
-    return make_block(number, BLOCK, p, informative)[0]
-
-
-def _timed(case: dict[str, Any], model: Any, X: Any, y: np.ndarray, context: Any) -> dict[str, Any]:
-    before = _status("VmHWM")
-    wall, cpu = time.perf_counter(), _cpu_seconds()
-    with context:
-        model.fit(X, y)
-    seconds = time.perf_counter() - wall
-    get_reusable_executor().shutdown(wait=True)  # workers count once they are gone
-    cpu = _cpu_seconds() - cpu
-    peak = _status("VmHWM")
-    X_new, y_new = fresh_rows(case["p"], case["informative"], 5000)
-    accuracy = float(np.mean(np.asarray(model.predict(X_new)) == y_new))
-    return {
-        "seconds": seconds,
-        "cpu_seconds": cpu,
-        "accuracy": accuracy,
-        "fit_mb": peak - before,
-        "labeled": int(np.count_nonzero(np.asarray(y) >= 0)),
-    }
-
-
-def _cpu_seconds() -> float:
-    """Processor time of this process and of its workers that have ended."""
-    own, workers = (
-        resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-    )
-    return own.ru_utime + own.ru_stime + workers.ru_utime + workers.ru_stime
-
-
-def _status(name: str) -> float:
-    """Peak (VmHWM) or present (VmRSS) memory of this process in MB."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(name + ":"):
-            return int(line.split()[1]) / 1024
-    return float("nan")
+    limit = case["limit_mb"] * 2**20
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    try:
+        np.load(case["rows"])
+    except MemoryError:
+        whole = "MemoryError"
+    else:
+        whole = "fits"
+    model = S2MAMClassifier(n_features_to_select=case["informative"], random_state=0)
+    return timed(case, model, Path(case["rows"]), y) | {"whole": whole}
 
 
 def passes(case: dict[str, Any]) -> dict[str, Any]:
@@ -213,12 +122,13 @@ def passes(case: dict[str, Any]) -> dict[str, Any]:
     model.fit(np.array(np.load(rows, mmap_mode="r")[:5000]), y[:5000])
     evaluator = model_evaluator(model._model)
     table = np.array(np.load(rows, mmap_mode="r")[:20_000])
+    graph = graph_plan(model, table[:2000])
     works = {
         "survey": (
             n,
             lambda: sum_blocks(open_rows(rows, y), SurveyPlan(0, "auto", True, 5000, 2300, n)),
         ),
-        "graph": (n, lambda: _graph_pass(model, rows, y)),
+        "graph": (n, lambda: sum_blocks(open_rows(rows, y), graph)),
         "decide": (len(table), lambda: evaluator.decide(table)),
     }
     found = {}
@@ -236,7 +146,9 @@ METHODS = {
     "label_spreading": spreading,
     "hist_boosting": boosting,
     "ebm": explainable,
-    "dask": on_dask,
+    "limited": limited,
+    "dask": compare_workers,
+    "dask_limited": limited_workers,
 }
 
 if __name__ == "__main__":

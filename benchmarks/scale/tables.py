@@ -18,12 +18,16 @@ def page(results: dict[str, Any], protocol: str) -> str:
     lines = ["# Time and memory at any number of rows", ""]
     if "cpu" in results:
         lines += _cpu(results["cpu"])
+    if "dask" in results:
+        lines += _dask(results["dask"]["rows"])
+    if "limits" in results:
+        lines += _limits(results["limits"])
     if "accuracy" in results:
         lines += _accuracy(results["accuracy"]["rows"])
     if "gpu" in results:
         lines += _gpu(results["gpu"])
     lines += ["## Protocol", "", protocol.strip(), ""]
-    for part in ("cpu", "accuracy", "gpu"):
+    for part in ("cpu", "dask", "limits", "accuracy", "gpu"):
         if part in results:
             facts = results[part]["facts"]
             versions = ", ".join(f"{name} {value}" for name, value in facts["versions"].items())
@@ -48,25 +52,62 @@ def _cpu(found: dict[str, Any]) -> list[str]:
         ]
     lines += ["", "## Columns", ""]
     lines += _table(found["columns"], "columns", "p")
-    lines += ["", "## Exponents of the seconds", "", "| | exponent |", "| :-- | --: |"]
-    lines += [f"| {k} | {v:.2f} |" for k, v in found["exponents"].items() if v is not None]
-    lines += ["", "## Dask workers", ""]
-    lines += [
-        "| rows | workers | fit s | first pass s | pass over graph s | gain of the pass |",
-        "| --: | --: | --: | --: | --: | --: |",
-    ]
-    alone = next((r for r in found["dask"] if r["workers"] == 1 and "seconds" in r), None)
-    for row in found["dask"]:
-        if "seconds" not in row:
-            lines.append(f"| {row['n']:,} | {row['workers']} | {row['failure']} | | | |")
-            continue
-        gain = f"{alone['pass_seconds'] / row['pass_seconds']:.2f}" if alone else "–"
-        lines.append(
-            f"| {row['n']:,} | {row['workers']} | {row['seconds']:.1f} "
-            f"| {row['survey_seconds']:.2f} | {row['pass_seconds']:.2f} | {gain} |"
-        )
+    lines += ["", "## Exponents", "", "| | seconds | CPU seconds |", "| :-- | --: | --: |"]
+    for name, both in found["exponents"].items():
+        if None not in both:
+            lines.append(f"| {name} | {both[0]:.2f} | {both[1]:.2f} |")
     if "us_per_row" in found.get("passes", {}):
         lines += _forecast(found["passes"])
+    return [*lines, ""]
+
+
+def _dask(rows: list[dict[str, Any]]) -> list[str]:
+    lines = [
+        "## Dask workers",
+        "",
+        "| rows | workers | fit s | first pass s | pass over graph s | gain | CPU s of the workers "
+        "| gain at most | load before |",
+        "| --: | --: | --: | --: | --: | --: | --: | --: | --: |",
+    ]
+    alone = next((row for row in rows if row["workers"] == 1 and "seconds" in row), None)
+    for row in rows:
+        if "seconds" not in row:
+            lines.append(f"| {row['n']:,} | {row['workers']} | {row['failure']} | | | | | | |")
+            continue
+        gain = alone["pass_seconds"] / row["pass_seconds"] if alone else float("nan")
+        most = sum(alone["pass_cpu"]) / max(row["pass_cpu"]) if alone else float("nan")
+        lines.append(
+            f"| {row['n']:,} | {row['workers']} | {row['seconds']:.1f} "
+            f"| {row['survey_seconds']:.2f} | {row['pass_seconds']:.2f} | {gain:.2f} "
+            f"| {' + '.join(f'{one:.2f}' for one in row['pass_cpu'])} | {most:.2f} "
+            f"| {row['load']:.1f} |"
+        )
+    return [*lines, ""]
+
+
+def _limits(found: dict[str, Any]) -> list[str]:
+    lines = [
+        "## A file larger than the memory",
+        "",
+        f"{found['file_mb']:.0f} MB of rows.",
+        "",
+        "| how | limit MB | s | most memory MB | accuracy | |",
+        "| :-- | --: | --: | --: | --: | :-- |",
+    ]
+    for row in found["rows"]:
+        alone = row["method"] == "limited"
+        how = "one process" if alone else f"{row['workers']} Dask workers"
+        limit = f"{row['limit_mb']:,}" + ("" if alone else " each")
+        if "failure" in row:
+            lines.append(f"| {how} | {limit} | | | | {row['failure']} |")
+            continue
+        peaks = [row["peak_mb"]] if alone else row["peaks_mb"]
+        note = f"`numpy.load` of the file: {row['whole']}" if alone else ""
+        note = note or f"{row['lost_workers']} workers were killed"
+        lines.append(
+            f"| {how} | {limit} | {row['seconds']:.1f} "
+            f"| {' + '.join(f'{one:.0f}' for one in peaks)} | {row['accuracy']:.3f} | {note} |"
+        )
     return [*lines, ""]
 
 
@@ -105,9 +146,10 @@ def _table(rows: list[dict[str, Any]], title: str, key: str) -> list[str]:
             lines.append(f"| {row[key]:,} | {name} | | {row['failure']} | | | | |")
             continue
         ratio = f"{row['seconds'] / ours[row[key]]:.2f}" if row[key] in ours else "–"
+        memory = "–" if row["fit_mb"] is None else f"{row['fit_mb']:.0f}"
         lines.append(
             f"| {row[key]:,} | {name} | {row['labeled']:,} | {row['seconds']:.1f} "
-            f"| {row['cpu_seconds']:.1f} | {row['fit_mb']:.0f} | {row['accuracy']:.3f} | {ratio} |"
+            f"| {row['cpu_seconds']:.1f} | {memory} | {row['accuracy']:.3f} | {ratio} |"
         )
     return lines
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -113,3 +118,33 @@ def test_memory_does_not_grow_with_the_rows():
         tracemalloc.stop()
     # 36 more blocks would be 2.9 MB of rows and 60 MB of features.
     assert peaks[1] < peaks[0] + 1_000_000
+
+
+COUNT_FAULTS = """
+import resource, sys
+import numpy as np
+sys.path.insert(0, {folder!r})
+from test_scale_graph import setup
+from s2mam.scale.blocks import Block
+
+X = np.random.default_rng(0).normal(size=(20_000, 40))
+plan, _ = setup(X[:500], np.ones(40), n_anchors=50)
+plan(Block(0, X))
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+plan(Block(0, X))
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="pages are counted as Linux does")
+def test_chunks_share_their_memory():
+    """Dask's workers give free memory back at once; arrays of every chunk would be mapped anew."""
+    done = subprocess.run(
+        [sys.executable, "-c", COUNT_FAULTS.format(folder=str(Path(__file__).parent))],
+        env=os.environ | {"MALLOC_TRIM_THRESHOLD_": "65536", "OPENBLAS_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    # Arrays that are new for every chunk take more than 60,000 pages here.
+    assert int(done.stdout) < 20_000

@@ -229,8 +229,19 @@ def _frame_column(series: Any, name: str) -> RawColumn:
     categorical = dtype in (nw.Categorical, nw.Enum, nw.String, nw.Boolean)
     order = None
     if dtype in (nw.Categorical, nw.Enum):
-        order = tuple(series.cat.get_categories().to_list())
+        order = _levels(series)
     return RawColumn(name, np.asarray(series.to_numpy()), categorical, order)
+
+
+def _levels(series: Any) -> tuple[Any, ...]:
+    """Categories of a column, in their order."""
+    try:
+        return tuple(series.cat.get_categories().to_list())
+    except AttributeError:
+        # polars 2 keeps no such list, and older narwhals does not know that.
+        if series.dtype == nw.Enum:
+            return tuple(series.dtype.categories)
+        return tuple(series.drop_nulls().unique(maintain_order=True).to_list())
 
 
 def _finite_matrix(array: AnyArray, names: list[str]) -> FloatArray:

@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_limits
 from s2mam._typing import FloatArray, IntArray
 from s2mam.scale.encoding import ColumnEncoder
 from s2mam.scale.namespace import Place, place_of
+from s2mam.scale.scratch import Scratch
 
 __all__ = ["AnchorGraph", "build_anchors"]
 
@@ -72,13 +73,17 @@ class AnchorGraph:
                 parts.append(place.floats(codes) * (on["mask"][column] * 0.5**0.5))
         return place.concatenate(parts)
 
-    def weights(self, values: Any) -> Any:
-        """Weights (m, b) of rows to anchors; each row's add up to one."""
-        place = place_of(values)
+    def weights(self, values: Any, scratch: Scratch | None = None) -> Any:
+        """Weights (m, b) of rows to anchors; each row's add up to one.
+
+        With working memory from outside the result lies in it, and holds until it is used again.
+        """
+        place, scratch = place_of(values), scratch or Scratch()
         xp, on = place.xp, self._on(place)
         points = self.points(values)
+        room = scratch.room(place, "closeness", self.n_anchors, points.shape[1])
         # The row's own squared norm is the same for all anchors and drops out.
-        closeness = on["anchors"] @ points
+        closeness = xp.matmul(on["anchors"], points, out=room)
         closeness -= on["half_norms"]
         closeness *= 2.0 / self.bandwidth**2
         closeness -= closeness.max(0) if place.device is None else closeness.amax(0)

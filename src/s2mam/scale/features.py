@@ -16,6 +16,7 @@ from s2mam.bases.categorical import level_table
 from s2mam.bases.design import Design
 from s2mam.scale.encoding import ColumnEncoder
 from s2mam.scale.namespace import Place, place_of
+from s2mam.scale.scratch import Scratch
 
 __all__ = ["FeatureMap", "feature_map"]
 
@@ -81,21 +82,26 @@ class FeatureMap:
         """Working memory of one row."""
         return 2 * self.pivots.size + 2 * self.n_rows + 1
 
-    def evaluate(self, values: Any) -> Any:
-        """Features (rows, b) of scaled values (columns, b), NaN where missing or unknown."""
-        place = place_of(values)
+    def evaluate(self, values: Any, scratch: Scratch | None = None) -> Any:
+        """Features (rows, b) of scaled values (columns, b), NaN where missing or unknown.
+
+        With working memory from outside the result lies in it, and holds until it is used again.
+        """
+        place, scratch = place_of(values), scratch or Scratch()
         on = self._on(place)
         parts = []
         if self.numeric.size:
-            parts.append(self._numeric(values if not self.coded.size else values[on["numeric"]]))
+            numbers = values if not self.coded.size else values[on["numeric"]]
+            parts.append(self._numeric(numbers, scratch))
         for column, table in zip(self.coded.tolist(), on["levels"], strict=True):
             parts.append(_look_up(values[column], table, place))
         if len(parts) == 1:
             return parts[0]
         return place.concatenate(parts) if parts else place.zeros(0, values.shape[1])
 
-    def _numeric(self, values: Any) -> Any:
+    def _numeric(self, values: Any, scratch: Scratch) -> Any:
         place = place_of(values)
+        (c, r, q), b = self.transforms.shape, values.shape[1]
         xp, on = place.xp, self._on(place)
         missing = xp.isnan(values)
         # On an accelerator the question would stop the stream of work; there it is not asked.
@@ -103,15 +109,21 @@ class FeatureMap:
         if gaps:
             values = xp.where(missing, xp.zeros_like(values), values)
         scaled = values * on["inverses"]
+        kernel = scratch.room(place, "kernel", c, q, b)
         if self.kernel == "gaussian" and self.bounded:
             # -(v - p)^2 as the product of (2p, -1, -p^2) and (v, v^2, 1).
-            kernel = on["expanded"] @ place.stack([scaled, scaled * scaled, scaled * 0.0 + 1.0])
+            powers = scratch.room(place, "powers", c, 3, b)
+            powers[:, 0], powers[:, 2] = scaled, 1.0
+            xp.multiply(scaled, scaled, out=powers[:, 1])
+            kernel = xp.matmul(on["expanded"], powers, out=kernel)
             xp.exp(kernel, out=kernel)
         else:
-            kernel = _correlation(self.kernel, scaled[:, None, :], on["pivots"], xp)
-        features = on["transforms"] @ kernel
+            kernel = _correlation(self.kernel, scaled[:, None, :], on["pivots"], xp, kernel)
+        room = scratch.room(place, "features", c, r, b)
+        features = xp.matmul(on["transforms"], kernel, out=room)
         if self.slopes.any():
-            features += on["slopes"] * values[:, None, :]
+            room = scratch.room(place, "lines", c, r, b)
+            features += xp.multiply(on["slopes"], values[:, None, :], out=room)
         features -= on["shifts"]
         if gaps:
             features *= ~missing[:, None, :]
@@ -217,14 +229,14 @@ def _look_up(codes: Any, table: Any, place: Place) -> Any:
     return table[:, place.integers(at)]
 
 
-def _correlation(kernel: str, values: Any, pivots: Any, xp: Any) -> Any:
+def _correlation(kernel: str, values: Any, pivots: Any, xp: Any, room: Any) -> Any:
     """Kernel values of scaled values; the largest array is worked on in place."""
     if kernel == "waves":
         # A negative frequency stands for a sine.
-        t = values * xp.abs(pivots)
+        t = xp.multiply(values, xp.abs(pivots), out=room)
         t -= (0.5 * np.pi) * (pivots < 0.0)
         return xp.cos(t, out=t)
-    t = values - pivots
+    t = xp.subtract(values, pivots, out=room)
     if kernel == "gaussian":
         t *= t
         xp.negative(t, out=t)

@@ -12,10 +12,11 @@ import numpy as np
 
 from s2mam._typing import AnyArray
 from s2mam.exceptions import InvalidInputError, MissingDependencyError
-from s2mam.scale.arrays import ArraySource, part_of, require_length
+from s2mam.scale.arrays import part_of, require_length
 from s2mam.scale.blocks import Block, HeldBlock, ReadBlock, RowSource
+from s2mam.scale.npy_rows import NpyLayout, npy_layout
 from s2mam.scale.options import current_options
-from s2mam.scale.tables import column_names, split_column
+from s2mam.scale.tables import column_names, split_column, to_host
 
 __all__ = ["CsvSource", "NpySource", "ParquetSource", "open_file"]
 
@@ -53,10 +54,11 @@ def open_file(path: str | os.PathLike[str], target: Any = None, weights: Any = N
 
 
 @dataclass(frozen=True)
-class _MapSlice:
+class _NpySlice:
     """Reads some rows of an .npy file; the file is opened where the rows are needed."""
 
     path: Path
+    layout: NpyLayout
     target: Any
     weights: Any
     start: int
@@ -64,35 +66,37 @@ class _MapSlice:
 
     def __call__(self) -> Block:
         rows = slice(self.start, self.stop)
-        # A copy: pages of the map are then free to go as soon as the block is.
-        table = np.array(np.load(self.path, mmap_mode="r")[rows])
+        table = self.layout.read(self.path, self.start, self.stop)
         return Block(self.start, table, part_of(self.target, rows), part_of(self.weights, rows))
 
 
-class NpySource(ArraySource):
+class NpySource(RowSource):
     """Rows of an .npy file, which is never read as a whole."""
 
     def __init__(self, path: Path, target: Any = None, weights: Any = None) -> None:
-        table = np.load(path, mmap_mode="r")
-        if table.ndim != 2:
+        self._path, self._layout = Path(path), npy_layout(path)
+        if len(self._layout.shape) != 2:
             raise InvalidInputError(
-                f"{str(path)!r} holds an array of shape {table.shape}; rows and columns are needed."
+                f"{str(path)!r} holds an array of shape {self._layout.shape}; rows and columns are "
+                "needed."
             )
         for name, value in (("y", target), ("sample_weight", weights)):
             if isinstance(value, str):
                 raise InvalidInputError(
                     f"{name}={value!r} names a column, but .npy files have no names; pass an array."
                 )
-        super().__init__(table, target, weights)
-        self._path = Path(path)
-        del self._table
+        self.n_rows = self._layout.shape[0]
+        host = [None if values is None else to_host(values) for values in (target, weights)]
+        self._target = require_length("y", host[0], self.n_rows)
+        self._weights = require_length("sample_weight", host[1], self.n_rows)
+        self._step = current_options().block_rows
 
     def readers(self) -> Iterator[ReadBlock]:
         """One reader per block."""
         assert self.n_rows is not None
         for start in range(0, self.n_rows, self._step):
             stop = min(start + self._step, self.n_rows)
-            yield _MapSlice(self._path, self._target, self._weights, start, stop)
+            yield _NpySlice(self._path, self._layout, self._target, self._weights, start, stop)
 
 
 @dataclass(frozen=True)

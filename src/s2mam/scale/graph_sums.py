@@ -13,7 +13,8 @@ from s2mam.scale.blocks import Block
 from s2mam.scale.chunks import chunk_rows
 from s2mam.scale.encoding import ColumnEncoder
 from s2mam.scale.features import FeatureMap
-from s2mam.scale.namespace import place_of
+from s2mam.scale.namespace import Place, place_of
+from s2mam.scale.scratch import Scratch
 from s2mam.scale.tables import count_rows, take, to_host
 
 __all__ = ["GraphPass", "GraphSums"]
@@ -80,25 +81,32 @@ class GraphPass:
 
     def __call__(self, block: Block) -> GraphSums:
         """Sums over the rows of a block."""
-        place = place_of(block.table)
-        total: GraphSums | None = None
-        for rows in chunk_rows(count_rows(block.table), self._doubles_per_row(), place):
-            part = self._sums(take(block.table, rows))
-            total = part if total is None else total.merge(part)
-        assert total is not None  # blocks are never empty
-        return total
+        place, scratch = place_of(block.table), Scratch()
+        size, m = self.features.n_rows, self.graph.n_anchors
+        shapes = ((size, size), (size, m), (m,))
+        gram, cross, mass = (place.double(place.zeros(*shape)) for shape in shapes)
+        n_rows = count_rows(block.table)
+        for rows in chunk_rows(n_rows, self._doubles_per_row(), place):
+            features, weights = self._evaluate(take(block.table, rows), scratch)
+            gram += _product(features, features, place, scratch)
+            cross += _product(features, weights, place, scratch)
+            mass += place.double(weights.sum(1))
+        return GraphSums(n_rows, gram, cross, mass)
 
-    def _sums(self, table: Any) -> GraphSums:
-        place = place_of(table)
-        features = self.features.evaluate(self.encoder.encode(table))
-        weights = self.graph.weights(self.graph.encoder.encode(table))
-        return GraphSums(
-            count_rows(table),
-            place.double(features @ features.T),
-            place.double(features @ weights.T),
-            place.double(weights.sum(1)),
-        )
+    def _evaluate(self, table: Any, scratch: Scratch) -> tuple[Any, Any]:
+        """Features (R, b) and weights (m, b) of some rows."""
+        values = self.encoder.encode(table)
+        features = self.features.evaluate(values, scratch)
+        if self.graph.encoder is not self.encoder:
+            values = self.graph.encoder.encode(table)
+        return features, self.graph.weights(values, scratch)
 
     def _doubles_per_row(self) -> int:
         c, m = self.graph.mask.size, self.graph.n_anchors
         return self.features.doubles_per_row + 3 * c + 2 * m
+
+
+def _product(left: Any, right: Any, place: Place, scratch: Scratch) -> Any:
+    """``left @ right.T`` in double precision."""
+    room = scratch.room(place, "product", left.shape[0], right.shape[0])
+    return place.double(place.xp.matmul(left, right.T, out=room))
