@@ -34,9 +34,10 @@ ALLOWED = {
     "conformance": {"masks"},
     "datasets": {"intake"},
     "model_selection": {"intake"},
-    "baselines": FOUNDATION | {"intake", "solvers", "masks"},
-    # Trains networks with the loop that the baselines share.
-    "neural": FOUNDATION | {"masks", "bilevel", "baselines"},
+    # The training loop of all networks; it knows nothing of tables.
+    "training": set(),
+    "baselines": FOUNDATION | {"intake", "solvers", "masks", "training"},
+    "neural": FOUNDATION | {"masks", "bilevel", "training"},
     "images": {"datasets"},
     # The bench of everything: it fits any estimator on any data set.
     "experiments": {"intake", "datasets", "baselines", "estimators", "bilevel", "model_selection"}

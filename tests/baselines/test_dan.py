@@ -14,7 +14,6 @@ from sklearn.utils.estimator_checks import (  # noqa: E402
 )
 
 from s2mam.baselines.dan import DANClassifier, DANRegressor  # noqa: E402
-from s2mam.baselines.deep.backend import torch_session  # noqa: E402
 from s2mam.baselines.deep.group_nets import (  # noqa: E402
     build_nets,
     column_norms,
@@ -23,9 +22,10 @@ from s2mam.baselines.deep.group_nets import (  # noqa: E402
     mean_losses,
     shrink_groups,
 )
-from s2mam.baselines.deep.loop import TrainingPlan  # noqa: E402
 from s2mam.baselines.shared.groups import group_threshold  # noqa: E402
 from s2mam.exceptions import InvalidInputError  # noqa: E402
+from s2mam.training.backend import torch_session  # noqa: E402
+from s2mam.training.loop import TrainingPlan  # noqa: E402
 
 pytestmark = pytest.mark.torch
 FAST = {"max_iter": 300, "learning_rate": 0.1, "penalty": 0.05, "adaptive_penalty": 0.05}

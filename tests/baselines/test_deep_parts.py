@@ -11,18 +11,18 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from s2mam.baselines.deep.augment import TableAugmenter, read_augmentation  # noqa: E402
-from s2mam.baselines.deep.average import WeightAverage  # noqa: E402
-from s2mam.baselines.deep.backend import (  # noqa: E402
-    load_arrays,
-    read_device,
-    to_arrays,
-    torch_session,
-)
 from s2mam.baselines.deep.splits import training_weights  # noqa: E402
 from s2mam.baselines.deep.tensors import BatchStream, tensors_of  # noqa: E402
 from s2mam.baselines.deep.trunk import build_mlp, build_net, read_hidden  # noqa: E402
 from s2mam.baselines.rows import BaselineRows  # noqa: E402
 from s2mam.exceptions import InvalidInputError  # noqa: E402
+from s2mam.training.average import WeightAverage  # noqa: E402
+from s2mam.training.backend import (  # noqa: E402
+    load_arrays,
+    read_device,
+    to_arrays,
+    torch_session,
+)
 
 pytestmark = pytest.mark.torch
 CPU = torch.device("cpu")

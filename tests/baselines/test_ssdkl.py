@@ -5,13 +5,13 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from s2mam.baselines.deep.loop import TrainingLog  # noqa: E402
 from s2mam.baselines.shared.kernel_posterior import KernelPosterior  # noqa: E402
 from s2mam.baselines.ssdkl import (  # noqa: E402
     SSDKLRegressor,
     posterior_of,
     semi_supervised_loss,
 )
+from s2mam.training.loop import TrainingLog  # noqa: E402
 
 pytestmark = pytest.mark.torch
 

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from s2mam.baselines.deep.backend import load_torch
 from s2mam.baselines.deep.base import DeepBaseline, DeepClassifier, DeepRegressor
 from s2mam.baselines.deep.group_nets import (
     build_nets,
@@ -16,12 +15,13 @@ from s2mam.baselines.deep.group_nets import (
     fit_nets,
     mean_losses,
 )
-from s2mam.baselines.deep.loop import TrainingLog, TrainingPlan
 from s2mam.baselines.deep.splits import training_weights
 from s2mam.baselines.deep.tensors import TableTensors
 from s2mam.baselines.deep.trunk import read_hidden
-from s2mam.baselines.shared.parameters import choice, nonnegative, whole
 from s2mam.exceptions import InvalidInputError
+from s2mam.training.backend import load_torch
+from s2mam.training.loop import TrainingLog, TrainingPlan
+from s2mam.training.parameters import choice, nonnegative, whole
 
 __all__ = ["DANClassifier", "DANRegressor"]
 

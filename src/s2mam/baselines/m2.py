@@ -12,13 +12,13 @@ from s2mam.baselines.deep.autoencoder import (
     coded,
     reconstruction,
 )
-from s2mam.baselines.deep.backend import load_torch
 from s2mam.baselines.deep.base import DeepRegressor
-from s2mam.baselines.deep.loop import TrainingLog, TrainingPlan, train
 from s2mam.baselines.deep.tensors import Batch, BatchStream, TableTensors
 from s2mam.baselines.deep.trunk import read_hidden
 from s2mam.baselines.shared.gaussian_bounds import drawn, kl_to_standard, log_density
-from s2mam.baselines.shared.parameters import nonnegative, positive, whole
+from s2mam.training.backend import load_torch
+from s2mam.training.loop import TrainingLog, TrainingPlan, train
+from s2mam.training.parameters import nonnegative, positive, whole
 
 __all__ = ["M2Regressor"]
 

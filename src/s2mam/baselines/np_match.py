@@ -7,10 +7,8 @@ from typing import Any, ClassVar
 
 from s2mam._typing import AnyArray
 from s2mam.baselines.deep.augment import Views, read_augmentation
-from s2mam.baselines.deep.backend import load_torch
 from s2mam.baselines.deep.base import DeepClassifier
 from s2mam.baselines.deep.curriculum import Curriculum
-from s2mam.baselines.deep.loop import TrainingLog, TrainingPlan, train
 from s2mam.baselines.deep.neural_process import (
     RowMemory,
     build_process,
@@ -23,7 +21,9 @@ from s2mam.baselines.deep.neural_process import (
 from s2mam.baselines.deep.tensors import Batch, BatchStream, TableTensors
 from s2mam.baselines.deep.trunk import read_hidden
 from s2mam.baselines.flexmatch import make_curriculum
-from s2mam.baselines.shared.parameters import nonnegative, whole
+from s2mam.training.backend import load_torch
+from s2mam.training.loop import TrainingLog, TrainingPlan, train
+from s2mam.training.parameters import nonnegative, whole
 
 __all__ = ["NPMatchClassifier"]
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from s2mam.baselines.deep.augment import Views, read_augmentation
-from s2mam.baselines.deep.backend import load_torch
 from s2mam.baselines.deep.base import DeepRegressor
-from s2mam.baselines.deep.loop import TrainingLog, TrainingPlan, train
 from s2mam.baselines.deep.tensors import Batch, BatchStream, TableTensors
 from s2mam.baselines.deep.trunk import build_trunk, read_hidden
-from s2mam.baselines.shared.parameters import nonnegative, positive, whole
 from s2mam.exceptions import InvalidInputError
+from s2mam.training.backend import load_torch
+from s2mam.training.loop import TrainingLog, TrainingPlan, train
+from s2mam.training.parameters import nonnegative, positive, whole
 
 __all__ = ["PLFRegressor"]
 

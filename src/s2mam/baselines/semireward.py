@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from s2mam.baselines.deep.augment import Views, read_augmentation
-from s2mam.baselines.deep.backend import load_torch
 from s2mam.baselines.deep.base import DeepClassifier, DeepRegressor
 from s2mam.baselines.deep.curriculum import Curriculum
-from s2mam.baselines.deep.loop import TrainingLog
 from s2mam.baselines.deep.rewarded import Rewarded
 from s2mam.baselines.deep.rewarder import Judging
 from s2mam.baselines.deep.tensors import Batch, TableTensors
 from s2mam.baselines.flexmatch import make_curriculum, pseudo_labels
-from s2mam.baselines.shared.parameters import choice, nonnegative, whole
+from s2mam.training.backend import load_torch
+from s2mam.training.loop import TrainingLog
+from s2mam.training.parameters import choice, nonnegative, whole
 
 __all__ = ["SemiRewardClassifier", "SemiRewardRegressor"]
 

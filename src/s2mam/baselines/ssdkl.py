@@ -10,14 +10,14 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from s2mam.baselines.deep.autoencoder import held_out
-from s2mam.baselines.deep.backend import load_torch
 from s2mam.baselines.deep.base import DeepRegressor
-from s2mam.baselines.deep.loop import TrainingLog, TrainingPlan, train
 from s2mam.baselines.deep.tensors import TableTensors
 from s2mam.baselines.deep.trunk import build_mlp, read_hidden
 from s2mam.baselines.shared.kernel_posterior import KernelPosterior
-from s2mam.baselines.shared.parameters import nonnegative, positive, whole
 from s2mam.exceptions import InvalidInputError, TrainingDivergedError
+from s2mam.training.backend import load_torch
+from s2mam.training.loop import TrainingLog, TrainingPlan, train
+from s2mam.training.parameters import nonnegative, positive, whole
 
 __all__ = ["SSDKLRegressor"]
 

@@ -14,14 +14,14 @@ from s2mam.baselines.deep.autoencoder import (
     reconstruction,
     train_on_rows,
 )
-from s2mam.baselines.deep.backend import load_torch
 from s2mam.baselines.deep.base import DeepRegressor
-from s2mam.baselines.deep.loop import TrainingLog, TrainingPlan
 from s2mam.baselines.deep.tensors import TableTensors
 from s2mam.baselines.deep.trunk import build_mlp, read_hidden
 from s2mam.baselines.shared.gaussian_bounds import drawn, kl_to_standard, self_consistency
-from s2mam.baselines.shared.parameters import nonnegative, positive, whole
 from s2mam.exceptions import InvalidInputError
+from s2mam.training.backend import load_torch
+from s2mam.training.loop import TrainingLog, TrainingPlan
+from s2mam.training.parameters import nonnegative, positive, whole
 
 __all__ = ["AVAERegressor", "VAERegressor"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from s2mam.baselines.deep.backend import load_torch, read_device
 from s2mam.exceptions import MissingDependencyError
+from s2mam.training.backend import load_torch, read_device
 
 __all__ = ["device_for", "require_torch"]
 

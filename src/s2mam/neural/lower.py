@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from s2mam._typing import AnyArray, FloatArray, IntArray
-from s2mam.baselines.deep.backend import torch_session
-from s2mam.baselines.deep.loop import TrainingPlan, train
 from s2mam.graphs import Laplacian
 from s2mam.neural.backend import device_for, require_torch
 from s2mam.neural.nets import FIRST, ColumnInputs, column_levels, contributions, draw_nets
 from s2mam.neural.problem import NeuralProblem
+from s2mam.training.backend import torch_session
+from s2mam.training.loop import TrainingPlan, train
 
 __all__ = ["DECAY", "RATE", "Sets", "Trained", "Workbench", "fit_sets"]
 

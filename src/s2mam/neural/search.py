@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from s2mam._typing import BoolArray, FloatArray, IntArray
-from s2mam.baselines.deep.backend import torch_session
-from s2mam.baselines.deep.loop import TrainingPlan, train
 from s2mam.masks.projection import project_budget
 from s2mam.neural.backend import require_torch
 from s2mam.neural.lower import DECAY, RATE, Sets, Workbench, fit_sets
 from s2mam.neural.nets import contributions
 from s2mam.neural.problem import NeuralProblem
+from s2mam.training.backend import torch_session
+from s2mam.training.loop import TrainingPlan, train
 
 __all__ = ["HeldOutCriterion", "MaskSearch", "SearchStopped", "relaxed_search"]
 

@@ -2,9 +2,6 @@
 
 A method is one file in ``s2mam/baselines/`` that holds its own mathematics; the rest is here:
 
-``backend``
-    `load_torch()` (an error with the pip command when torch is missing), `read_device(device)`,
-    `torch_session(seed, device)`, and `to_arrays` / `load_arrays` between networks and numpy.
 ``trunk``
     `build_mlp(sizes, ...)`, `build_trunk(n_inputs, ...)` and `build_net(n_inputs, n_outputs, ...)`
     (a trunk and a linear head): the one stack of layers.
@@ -13,12 +10,18 @@ A method is one file in ``s2mam/baselines/`` that holds its own mathematics; the
 ``tensors``
     `TableTensors`: a fit's rows on a device; `BatchStream(data, ...).draw(step)` gives a `Batch`
     with labelled rows (`x`, `y`) and rows of the unlabelled stream (`u`, `u_rows`).
+``base``
+    `DeepClassifier` and `DeepRegressor`, on top of the contract of all baselines.
+
+and, for all networks of the package, in `s2mam.training`:
+
+``backend``
+    `load_torch()` (an error with the pip command when torch is missing), `read_device(device)`,
+    `torch_session(seed, device)`, and `to_arrays` / `load_arrays` between networks and numpy.
 ``loop``
     `train(net, loss, plan, draw=..., ...)`: the one training loop. It keeps a running average of
     the weights, stops early (never by looking at rows to be predicted), reports progress and
     raises `TrainingDivergedError` when the loss is not finite.
-``base``
-    `DeepClassifier` and `DeepRegressor`, on top of the contract of all baselines.
 
 A method writes::
 
@@ -41,7 +44,7 @@ A method writes::
             # (m, n_outputs) logits, or the (m, 1) standardised target, of rows x. Called in
             # double precision, on the CPU, without gradients, on networks in evaluation mode.
 
-Rules: parameters are checked in `_build` and `_train` (`s2mam.baselines.shared.parameters`); random
+Rules: parameters are checked in `_build` and `_train` (`s2mam.training.parameters`); random
 numbers come from torch's global generator, which the base class seeds and puts back; tensors are
 made on `data.x.device` with `data.x.dtype`; arrays that `_forward` needs beside the network's
 weights are kept as numpy arrays on the estimator, so that fits pickle and load without a GPU.

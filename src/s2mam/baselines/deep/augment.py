@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from s2mam.baselines.deep.backend import load_torch
-from s2mam.baselines.shared.parameters import choice, nonnegative
 from s2mam.exceptions import InvalidInputError
+from s2mam.training.backend import load_torch
+from s2mam.training.parameters import choice, nonnegative
 
 __all__ = ["TableAugmenter", "Views", "read_augmentation"]
 

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from s2mam.baselines.deep.backend import load_torch
-from s2mam.baselines.deep.loop import TrainingLog, TrainingPlan, train
 from s2mam.baselines.deep.trunk import build_mlp
 from s2mam.baselines.shared.gaussian_bounds import log_density
+from s2mam.training.backend import load_torch
+from s2mam.training.loop import TrainingLog, TrainingPlan, train
 
 __all__ = [
     "AVERAGE",

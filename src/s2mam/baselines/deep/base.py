@@ -10,17 +10,17 @@ from sklearn.utils import check_random_state
 
 from s2mam._typing import AnyArray, FloatArray
 from s2mam.baselines.base import Baseline, BaselineClassifier, BaselineRegressor
-from s2mam.baselines.deep.backend import (
+from s2mam.baselines.deep.tensors import TableTensors, tensors_of
+from s2mam.baselines.rows import BaselineRows
+from s2mam.exceptions import TrainingDivergedError
+from s2mam.training.backend import (
     load_arrays,
     load_torch,
     read_device,
     to_arrays,
     torch_session,
 )
-from s2mam.baselines.deep.loop import TrainingLog
-from s2mam.baselines.deep.tensors import TableTensors, tensors_of
-from s2mam.baselines.rows import BaselineRows
-from s2mam.exceptions import TrainingDivergedError
+from s2mam.training.loop import TrainingLog
 
 __all__ = ["DeepBaseline", "DeepClassifier", "DeepRegressor"]
 

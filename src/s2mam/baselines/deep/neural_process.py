@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, NamedTuple
 
-from s2mam.baselines.deep.backend import load_torch
 from s2mam.baselines.deep.trunk import build_mlp, build_trunk, read_hidden
+from s2mam.training.backend import load_torch
 
 __all__ = [
     "Latent",

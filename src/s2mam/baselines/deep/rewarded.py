@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from s2mam.baselines.deep.backend import load_torch
 from s2mam.baselines.deep.base import DeepBaseline
-from s2mam.baselines.deep.loop import TrainingLog, TrainingPlan, train
 from s2mam.baselines.deep.rewarder import Judging, build_judges
 from s2mam.baselines.deep.tensors import BatchStream, TableTensors
 from s2mam.baselines.deep.trunk import build_net, read_hidden
-from s2mam.baselines.shared.parameters import nonnegative, positive, whole
 from s2mam.exceptions import InvalidInputError
+from s2mam.training.backend import load_torch
+from s2mam.training.loop import TrainingLog, TrainingPlan, make_adam, train
+from s2mam.training.parameters import nonnegative, positive, whole
 
 __all__ = ["Rewarded"]
 
@@ -76,7 +76,6 @@ class Rewarded(DeepBaseline):
         )
 
     def _run(self, net: Any, stream: BatchStream, loss: Any) -> TrainingLog:
-        torch = load_torch()
         plan = TrainingPlan(
             steps=self.max_iter,
             learning_rate=self.learning_rate,
@@ -91,10 +90,7 @@ class Rewarded(DeepBaseline):
             {"params": list(net["student"].parameters())},
             {"params": list(net["judges"].parameters()), "lr": rate},
         ]
-        optimizer = torch.optim.AdamW(
-            groups, lr=plan.learning_rate, weight_decay=plan.weight_decay, foreach=True
-        )
-        return train(net, loss, plan, draw=stream.draw, optimizer=optimizer)
+        return train(net, loss, plan, draw=stream.draw, optimizer=make_adam(groups, plan))
 
     def _stream(self, data: TableTensors) -> BatchStream:
         return BatchStream(data, batch_size=self.batch_size, ratio=self.ratio)

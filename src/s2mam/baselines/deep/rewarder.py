@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from s2mam.baselines.deep.backend import load_torch
 from s2mam.baselines.deep.trunk import build_mlp
+from s2mam.training.backend import load_torch
 
 __all__ = ["Judging", "build_judges", "fake_labels", "judge_losses", "rewards", "similarity"]
 

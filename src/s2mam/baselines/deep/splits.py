@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from s2mam.baselines.deep.backend import load_torch
+from s2mam.training.backend import load_torch
 
 __all__ = ["training_weights"]
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from s2mam._typing import AnyArray
-from s2mam.baselines.deep.backend import load_torch
 from s2mam.baselines.rows import BaselineRows
-from s2mam.baselines.shared.parameters import whole
+from s2mam.training.backend import load_torch
+from s2mam.training.parameters import whole
 
 __all__ = ["Batch", "BatchStream", "TableTensors", "tensors_of"]
 

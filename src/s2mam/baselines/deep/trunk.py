@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
-from s2mam.baselines.deep.backend import load_torch
-from s2mam.baselines.shared.parameters import whole
 from s2mam.exceptions import InvalidInputError
+from s2mam.training.backend import load_torch
+from s2mam.training.parameters import whole
 
 __all__ = ["build_mlp", "build_net", "build_trunk", "read_hidden"]
 

@@ -8,12 +8,12 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
-from s2mam.baselines.deep.average import WeightAverage
-from s2mam.baselines.deep.backend import load_torch
-from s2mam.baselines.shared.parameters import nonnegative, positive, whole
 from s2mam.exceptions import InvalidInputError, TrainingDivergedError
+from s2mam.training.average import WeightAverage
+from s2mam.training.backend import load_torch
+from s2mam.training.parameters import nonnegative, positive, whole
 
-__all__ = ["TrainingLog", "TrainingPlan", "train"]
+__all__ = ["TrainingLog", "TrainingPlan", "make_adam", "train"]
 
 #: Called with the step, the number of steps and the mean loss since the last call.
 Progress = Callable[[int, int, float], None]
@@ -141,20 +141,35 @@ def train(
     return run.log
 
 
+def make_adam(groups: Any, plan: TrainingPlan) -> Any:
+    """AdamW with the rates of a plan.
+
+    Parameters
+    ----------
+    groups : list of parameters, or of dicts of them as torch.optim takes them
+    plan : TrainingPlan
+
+    Returns
+    -------
+    torch.optim.AdamW
+    """
+    torch = load_torch()
+    rates = {"lr": plan.learning_rate, "weight_decay": plan.weight_decay}
+    # Small networks spend their time on starting operations: let there be few.
+    try:
+        return torch.optim.AdamW(groups, **rates, fused=True)
+    except RuntimeError:  # this torch has no fused step for this device
+        return torch.optim.AdamW(groups, **rates, foreach=True)
+
+
 class _Run:
     """State of one call of `train`."""
 
     def __init__(self, net: Any, plan: TrainingPlan, optimizer: Any) -> None:
-        torch = load_torch()
         self.net, self.plan = net, plan
+        self.parameters = list(net.parameters())
         if optimizer is None:
-            # Small networks spend their time on starting operations: let there be few.
-            optimizer = torch.optim.AdamW(
-                net.parameters(),
-                lr=plan.learning_rate,
-                weight_decay=plan.weight_decay,
-                foreach=True,
-            )
+            optimizer = make_adam(self.parameters, plan)
         self.optimizer = optimizer
         self.average = None if plan.average is None else WeightAverage(net, plan.average)
         self.rates = [group["lr"] for group in optimizer.param_groups]
@@ -173,7 +188,7 @@ class _Run:
         self.optimizer.zero_grad()
         value.backward()
         if self.plan.clip is not None:
-            load_torch().nn.utils.clip_grad_norm_(self.net.parameters(), self.plan.clip)
+            load_torch().nn.utils.clip_grad_norm_(self.parameters, self.plan.clip)
         self.optimizer.step()
         if self.average is not None:
             self.average.update(step)

@@ -8,8 +8,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from s2mam.baselines.deep.loop import TrainingPlan, train  # noqa: E402
 from s2mam.exceptions import InvalidInputError, S2MAMError, TrainingDivergedError  # noqa: E402
+from s2mam.training.loop import TrainingPlan, train  # noqa: E402
 
 pytestmark = pytest.mark.torch
 FLAT = TrainingPlan(steps=20, learning_rate=0.1, average=None, check_every=5)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from s2mam.baselines.deep.backend import load_torch
+from s2mam.training.backend import load_torch
 
 __all__ = ["WeightAverage"]
 
@@ -37,9 +37,9 @@ class WeightAverage:
             From 1 on.
         """
         share = 1.0 - min(self.decay, 1.0 - 1.0 / (step + 1))
-        with load_torch().no_grad():
-            for mean, weight in zip(self.mean, self.live, strict=True):
-                mean.lerp_(weight, share)
+        torch = load_torch()
+        with torch.no_grad():
+            torch._foreach_lerp_(self.mean, self.live, share)
 
     @contextmanager
     def in_use(self) -> Iterator[None]:
