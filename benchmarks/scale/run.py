@@ -1,6 +1,6 @@
 """How time and memory grow with the rows, beside peers; each fit in a process of its own.
 
-    python benchmarks/scale/run.py [cpu] [--rows 10000 100000 1000000] [--quick]
+    python benchmarks/scale/run.py [cpu] [--rows 10000 100000 1000000] [--methods ebm] [--quick]
     S2MAM_DATA_HOME=<folder> python benchmarks/scale/run.py accuracy [--seeds 3]
     python benchmarks/scale/run.py dask
     python benchmarks/scale/run.py limits
@@ -47,6 +47,8 @@ from benchmarks.scale.tables import page
 
 HERE = Path(__file__).parent
 INFORMATIVE = 10
+ORDER = ("s2mam", "base", "hist_boosting", "ebm", "label_spreading")
+FACTS = ("commit", "source", "machine", "versions")
 CLOCKS = ("seconds", "cpu_seconds")
 
 
@@ -66,6 +68,9 @@ def main() -> int:
     parser.add_argument("--widths", type=int, nargs="+", default=[25, 50, 100, 200])
     parser.add_argument("--quick", action="store_true", help="few rows; results apart")
     parser.add_argument("--limit", type=float, default=900.0, help="seconds a fit may take (900)")
+    parser.add_argument(
+        "--methods", nargs="+", help="measure these alone, by rows; the other figures are kept"
+    )
     parser.add_argument("--folder", type=Path, help="where files of rows go (temporary folder)")
     options = parser.parse_args()
     store = Path(tempfile.gettempdir()) / "s2mam-scale" if options.quick else HERE
@@ -74,12 +79,15 @@ def main() -> int:
         options.rows, options.columns, options.widths = [2_000, 8_000], 25, [25, 50]
     path = store / "results.json"
     results = json.loads(path.read_text()) if path.exists() else {}
+    earlier = results.get("cpu", {}).get("facts")
 
     def save(found: dict[str, Any]) -> None:
         """Write what there is so far: a run that is stopped keeps its figures."""
-        facts = run_facts("scale", str(__doc__))
-        kept = ("commit", "source", "machine", "versions")
-        results[options.part] = found | {"facts": {name: facts[name] for name in kept}}
+        facts = {name: run_facts("scale", str(__doc__))[name] for name in FACTS}
+        if options.part == "cpu" and options.methods and earlier:
+            named = ", ".join(options.methods)
+            facts["note"] = f"{named} by rows; the rest at commit {earlier['commit']}"
+        results[options.part] = found | {"facts": facts}
         path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
 
     if options.part == "gpu":
@@ -96,42 +104,56 @@ def main() -> int:
             found.append(row)
             save({"rows": found})
     elif options.part != "tables":
-        {"cpu": measure_cpu, "dask": measure_dask, "limits": measure_limits}[options.part](
-            options, save
-        )
+        kept = results.get("cpu") if options.methods else None
+        if options.part == "cpu":
+            measure_cpu(options, save, kept)
+        else:
+            {"dask": measure_dask, "limits": measure_limits}[options.part](options, save)
     path.with_suffix(".md").write_text(page(results, str(__doc__)), encoding="utf-8")
     return 0
 
 
-def measure_cpu(options: argparse.Namespace, save: Callable[[dict[str, Any]], None]) -> None:
-    """Everything that needs no accelerator."""
-    found: dict[str, Any] = {"rows": [], "columns": [], "exponents": {}}
+def measure_cpu(
+    options: argparse.Namespace,
+    save: Callable[[dict[str, Any]], None],
+    kept: dict[str, Any] | None,
+) -> None:
+    """Everything that needs no accelerator; what was kept of an earlier run is not repeated."""
+    found: dict[str, Any] = kept or {"rows": [], "columns": []}
+    methods = options.methods or _methods()
+    found["rows"] = [row for row in found["rows"] if row["method"] not in methods]
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         for n in options.rows:
             files = _files(Path(folder), n, options.columns)
-            for method in _methods():
+            for method in methods:
                 if _hopeless(found["rows"], method, n, options.limit):
                     continue
                 case = {"method": method, "n": n, "p": options.columns, "jobs": 2, **files}
                 found["rows"].append(_measured(case, options.limit))
                 found["file_mb"] = Path(files["rows"]).stat().st_size / 2**20
                 save(found)
-        n = min(100_000, sorted(options.rows)[len(options.rows) // 2])
-        files = _files(Path(folder), n, options.columns)
-        case = {"method": "passes", "n": n, "p": options.columns, **files}
-        found["passes"] = _measured(case, options.limit)
-        for p in options.widths:
-            files = _files(Path(folder), n, p)
-            for method in ("s2mam", "base"):
-                case = {"method": method, "n": n, "p": p, "jobs": 2, **files}
-                found["columns"].append(_measured(case, options.limit))
-                save(found)
+        if kept is None:
+            _measure_columns(options, Path(folder), found)
     found["exponents"] = {
         f"{method}, {axis}": [_exponent(found[part], method, key, of) for of in CLOCKS]
         for part, axis, key in (("rows", "rows", "n"), ("columns", "columns", "p"))
         for method in ("s2mam", "base", "label_spreading")
     }
+    found["rows"].sort(key=lambda row: (row["n"], ORDER.index(row["method"])))
     save(found)
+
+
+def _measure_columns(options: argparse.Namespace, folder: Path, found: dict[str, Any]) -> None:
+    """The time of each pass, and fits of tables with more and fewer columns."""
+    n = min(100_000, sorted(options.rows)[len(options.rows) // 2])
+    files = _files(folder, n, options.columns)
+    case = {"method": "passes", "n": n, "p": options.columns, **files}
+    found["passes"] = _measured(case, options.limit)
+    for p in options.widths:
+        files = _files(folder, n, p)
+        for method in ("s2mam", "base"):
+            case = {"method": method, "n": n, "p": p, "jobs": 2, **files}
+            found["columns"].append(_measured(case, options.limit))
 
 
 def measure_dask(options: argparse.Namespace, save: Callable[[dict[str, Any]], None]) -> None:
@@ -163,8 +185,8 @@ def measure_limits(options: argparse.Namespace, save: Callable[[dict[str, Any]],
 def _methods() -> list[str]:
     """Our fits and the peers; the explainable boosting machine where its environment is there."""
     place = Path(os.environ.get("S2MAM_BENCH_ENVS", Path.home() / ".cache" / "s2mam-bench"))
-    boosting = ["ebm"] if (place / "ebm" / ".ready").exists() else []
-    return ["s2mam", "base", "hist_boosting", *boosting, "label_spreading"]
+    made = (place / "ebm" / ".ready").exists()
+    return [method for method in ORDER if made or method != "ebm"]
 
 
 def _files(folder: Path, n: int, p: int) -> dict[str, Any]:
