@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import pickle
 import subprocess
 import sys
 
 import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import s2mam
 
@@ -17,8 +20,10 @@ NAMES = {
     "S2MAMClassifier",
     "S2MAMRegressor",
     "__version__",
+    "baselines",
     "datasets",
     "exceptions",
+    "inspection",
     "load",
     "model_selection",
 }
@@ -165,13 +170,37 @@ def _seconds(code):
 
 
 def test_import_adds_less_than_a_second_to_scikit_learn():
-    assert _seconds("import s2mam") < 1.0
+    names = ", ".join(sorted(NAMES))
+    assert _seconds(f"from s2mam import {names}") < 1.0
+
+
+def test_the_command_line_answers_without_scikit_learn():
+    code = (
+        "import sys; from s2mam.cli import main; sys.argv = ['s2mam', '--help']\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    assert end.code == 0\n"
+        "print([m for m in ('sklearn', 'scipy', 'pandas') if m in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "Usage: s2mam" in run.stdout
+    assert run.stdout.splitlines()[-1] == "[]"
+
+
+def test_names_come_when_they_are_asked_for():
+    assert set(NAMES) <= set(dir(s2mam))
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        s2mam.nothing  # noqa: B018
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        s2mam.exceptions.nothing  # noqa: B018
+    kind = s2mam.exceptions.ConvergenceWarning
+    assert pickle.loads(pickle.dumps(kind)) is kind
+    assert issubclass(kind, ConvergenceWarning)
 
 
 def test_import_brings_nothing_heavy():
     # scikit-learn itself imports pandas where it is installed.
     code = (
-        "import sys, sklearn.base; before = set(sys.modules); import s2mam; "
+        "import sys, sklearn.base; before = set(sys.modules); "
+        f"from s2mam import {', '.join(sorted(NAMES))}; "
         f"print([m for m in {HEAVY!r} if m in set(sys.modules) - before])"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sklearn.exceptions import ConvergenceWarning as _SklearnConvergenceWarning
+from typing import TYPE_CHECKING, Any
 
 __all__ = [
     "CheckpointMismatchError",
@@ -55,9 +55,22 @@ class S2MAMWarning(UserWarning):
     """Base class of all warnings issued on purpose by s2mam."""
 
 
-class ConvergenceWarning(S2MAMWarning, _SklearnConvergenceWarning):  # type: ignore[misc]
-    """A solver stopped before its certificate reached the tolerance."""
+if TYPE_CHECKING:
+
+    class ConvergenceWarning(S2MAMWarning):
+        """A solver stopped before its certificate reached the tolerance."""
 
 
 class DegenerateGraphWarning(S2MAMWarning):
     """The graph carries no information: all weights equal, or no edges at all."""
+
+
+def __getattr__(name: str) -> Any:
+    # One class derives from one of scikit-learn, and errors alone should not cost that import.
+    if name != "ConvergenceWarning":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from sklearn.exceptions import ConvergenceWarning as SklearnWarning
+
+    about = "A solver stopped before its certificate reached the tolerance."
+    made = type(name, (S2MAMWarning, SklearnWarning), {"__doc__": about, "__module__": __name__})
+    return globals().setdefault(name, made)

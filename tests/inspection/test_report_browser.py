@@ -43,7 +43,8 @@ def files(tmp_path_factory):
     X = pd.DataFrame(rng.normal(size=(90, 5)), columns=NAMES)
     X["site"] = rng.choice(["north", IMAGE, LINK], size=90)
     X.iloc[:9, 0] = np.nan
-    score = X[NAMES[1]] + X[NAMES[2]] + (X["site"] == "north")
+    X.iloc[20, 1] = 4000.0  # one row lies far from the others
+    score = X[NAMES[1]].clip(upper=3.0) + X[NAMES[2]] + (X["site"] == "north")
     labels = np.array(["low", EVIL, "high"], dtype=object)[np.digitize(score, [-0.2, 0.9])]
     labels[60:] = None
     model = ManifoldAdditiveClassifier(sparsity=0.005, manifold=0.01).fit(X, labels)
@@ -190,6 +191,27 @@ def test_switching_columns_and_classes_changes_the_picture(visit):
         )
         == "2"
     )
+
+
+def test_far_out_values_are_shown_on_demand(visit):
+    browser = visit("numbers.html")
+    select = Select(browser.find_element(By.ID, "component"))
+    button = browser.find_element(By.ID, "whole")
+
+    def width():
+        script = "return document.getElementById('curve-plot')._fullLayout.xaxis.range"
+        low, high = browser.execute_script(script)
+        return high - low
+
+    far = [i for i, one in enumerate(select.options) if one.text.startswith("</script>")]
+    select.select_by_index(far[0])
+    assert width() < 40.0
+    assert "1 row lies outside the picture" in browser.find_element(By.ID, "curve-words").text
+    button.send_keys(Keys.ENTER)
+    WebDriverWait(browser, 5).until(lambda _: width() > 3000.0)
+    assert button.get_attribute("aria-pressed") == "true"
+    select.select_by_index(next(i for i in range(len(select.options)) if i not in far))
+    assert not button.is_displayed()
 
 
 def test_bars_of_classes_have_their_colour_and_a_pattern(visit):

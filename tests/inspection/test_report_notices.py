@@ -94,6 +94,17 @@ def test_identifiers(clean):
     )
 
 
+def test_row_numbers(clean):
+    X, y = clean
+    X[:, 2] = np.arange(N) + 7.0
+    found = titles(X, y)
+    assert list(found) == ["Row numbers"]
+    assert not found["Row numbers"].serious  # it was not kept
+    assert titles(X, y, support=np.arange(4) == 2)["Row numbers"].serious
+    X[5, 2] = 0.0
+    assert titles(X, y) == {}
+
+
 def test_copies_of_rows(clean):
     X, y = clean
     X[100] = X[101]

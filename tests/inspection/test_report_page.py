@@ -12,7 +12,7 @@ import pytest
 
 from s2mam.exceptions import MissingDependencyError
 from s2mam.inspection.report_parts import page as page_module
-from s2mam.inspection.report_parts.markup import as_json, number, render, tag
+from s2mam.inspection.report_parts.markup import alike, as_json, number, render, table, tag
 
 
 def test_the_small_bundle_is_preferred(tmp_path, monkeypatch):
@@ -49,6 +49,20 @@ def test_markup_escapes_all_but_markup():
 )
 def test_numbers_to_read(value, text):
     assert number(value) == text
+
+
+def test_numbers_beside_each_other_have_the_same_decimals():
+    assert alike([0.5291, 0.476, 0.58]) == ["0.529", "0.476", "0.580"]
+    assert alike([-0.00262, -0.0181, -2.08e-05]) == ["−0.0026", "−0.0181", "0.0000"]
+    assert alike([1234.5, -20.0]) == ["1,234", "−20"]
+    assert alike([2e-7, 1e-8]) == [number(2e-7), number(1e-8)]
+
+
+def test_columns_of_numbers_stand_to_the_right():
+    rows = [["a", "0.5", "0.5 (0.1 to 0.9)"], ["b", "−1,200", "12"]]
+    html = table("c", ["name", "value", "interval"], rows)
+    assert html.count('class="number"') == 3  # a header and two cells
+    assert '<td role="cell" data-label="value" class="number">−1,200</td>' in html
 
 
 def luminance(color):

@@ -206,10 +206,11 @@ def _counts_rows(series: Any) -> bool:
     """Whether whole numbers go up or down by the same step from row to row."""
     from pandas.api.types import is_integer_dtype
 
+    from s2mam.inspection.leaks import counts_rows
+
     if not is_integer_dtype(series) or len(series) < 3 or series.isna().any():
         return False
-    steps = np.diff(series.to_numpy(dtype=np.int64))
-    return bool(steps[0] != 0 and np.all(steps == steps[0]))
+    return bool(counts_rows(series.to_numpy(dtype=np.float64)[:, None]))
 
 
 def _spells_number(name: str) -> bool:

@@ -9,8 +9,6 @@ import numpy as np
 from s2mam.cli.console import Console
 from s2mam.cli.names import quoted, some
 from s2mam.cli.target import Target
-from s2mam.inspection.leaks import filled_with_target, repeats_target
-from s2mam.intake import TableReader
 
 __all__ = ["warn_of_leaks"]
 
@@ -28,6 +26,9 @@ def warn_of_leaks(X: Any, labels: Target, categories: list[str], console: Consol
     console : Console
     """
     import pandas as pd
+
+    from s2mam.inspection.leaks import filled_with_target, repeats_target
+    from s2mam.intake import TableReader
 
     values = TableReader(scale=None, categorical=categories or "auto").fit_transform(X)
     labeled = labels.y.notna().to_numpy()

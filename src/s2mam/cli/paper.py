@@ -42,6 +42,10 @@ def paper(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Run cells again that failed.")
     ] = False,
+    rerun: Annotated[
+        str | None,
+        typer.Option(help="Systems to run again where other code computed them."),
+    ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -49,7 +53,8 @@ def paper(
     """Run a study of the paper and print its table beside the paper's claims.
 
     Finished cells are kept in the output folder: the same command again goes on where it was
-    stopped, and more repeats are added to those that are there.
+    stopped, and more repeats, settings and systems are added to those that are there. --rerun names
+    systems whose code has changed since.
 
     \b
     Examples:
@@ -69,8 +74,9 @@ def paper(
             lines = [f"{key:10} {title}" for key, title in known.items()]
             console.result(lines, command="paper", studies=known)
             return
+        whole = make_protocol(name)
         protocol = shorten(
-            make_protocol(name),
+            whole,
             quick=quick,
             repeats=repeats,
             systems=None if systems is None else _names(systems),
@@ -83,6 +89,8 @@ def paper(
             n_jobs=n_jobs,
             data_home=data_home,
             retry_failed=retry_failed,
+            rerun=() if rerun is None else _names(rerun, "--rerun"),
+            whole=whole,
             progress=watch if console.talks else silent,
         )
         paths = [*study.paths, *_pictures(name, protocol, output)]
@@ -103,8 +111,8 @@ def _pictures(name: str, protocol: Any, output: Path) -> list[Path]:
     return [draw_curves(protocol, output / "figure1.png")]
 
 
-def _names(text: str) -> list[str]:
+def _names(text: str, option: str = "--systems") -> list[str]:
     names = [name.strip() for name in text.split(",") if name.strip()]
     if not names:
-        raise InvalidInputError("--systems names no system; put commas between the names.")
+        raise InvalidInputError(f"{option} names no system; put commas between the names.")
     return names

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from s2mam._typing import AnyArray, FloatArray
+from s2mam._typing import AnyArray, BoolArray, FloatArray
 from s2mam.exceptions import InvalidInputError
-from s2mam.inspection.grids import column_grid, grid_table, observed_values
+from s2mam.inspection.grids import column_grid, grid_table, observed_values, usual_range
 from s2mam.intake import TableReader
 
 if TYPE_CHECKING:
@@ -33,7 +33,8 @@ class ComponentCurve:
     kind : {"numeric", "categorical", "constant"}
         What the column holds.
     grid : ndarray of shape (g,)
-        Values in the user's units, or categories.
+        Values in the user's units, evenly spaced from the smallest to the largest (denser where
+        nearly all rows are, when a few lie far out), or categories.
     values : ndarray of shape (g,) or (g, n_classes)
         Contribution at each of them.
     missing : float or ndarray of shape (n_classes,)
@@ -74,6 +75,32 @@ class ComponentCurve:
     def __repr__(self) -> str:
         """The numbers are attributes; here is what they are about."""
         return f"ComponentCurve({self.name!r}, {self.kind}, {len(self.grid)} values)"
+
+    @property
+    def usual_range(self) -> tuple[float, float]:
+        """Where nearly all values of a numeric column lie: what pictures show.
+
+        It is the whole range unless a few rows lie so far out that the others would be squeezed
+        into a corner.
+        """
+        if self.kind != "numeric" or not len(self.observed):
+            return -np.inf, np.inf
+        return usual_range(self.observed)
+
+    @property
+    def in_view(self) -> BoolArray:
+        """Which values of the grid lie in `usual_range`; categories all do."""
+        low, high = self.usual_range
+        if self.kind != "numeric":
+            return np.ones(len(self.grid), dtype=bool)
+        inside: BoolArray = (self.grid >= low) & (self.grid <= high)
+        return inside
+
+    @property
+    def n_beyond(self) -> int:
+        """Number of rows of X outside `usual_range`."""
+        low, high = self.usual_range
+        return int(np.sum((self.observed < low) | (self.observed > high)))
 
 
 def component_curves(
@@ -124,7 +151,11 @@ def component_curves(
     contributions = estimator.contributions(X)
     sizes = effects(contributions)
     chosen = _chosen(estimator, columns, names, sizes)
-    grids = [column_grid(info, grid) for info in reader.columns_]
+    seen = {j: observed_values(X, j, reader.columns_[j]) for j in chosen}
+    grids = [
+        column_grid(info, grid, _usual(info.kind, seen.get(j)))
+        for j, info in enumerate(reader.columns_)
+    ]
     # Additive: what a column adds does not depend on the others, so that one table, with the grids
     # side by side and a last row of missing values, serves them all.
     rows = 1 + max(len(grids[j]) for j in chosen) if chosen else 1
@@ -132,8 +163,7 @@ def component_curves(
     curves = []
     for j in chosen:
         info = reader.columns_[j]
-        observed = observed_values(X, j, info)
-        seen = observed[~np.isnan(observed)]
+        observed = seen[j][~np.isnan(seen[j])]
         missing = values[-1, j]
         curves.append(
             ComponentCurve(
@@ -143,7 +173,7 @@ def component_curves(
                 grid=grids[j],
                 values=values[: len(grids[j]), j],
                 missing=float(missing) if np.ndim(missing) == 0 else missing,
-                observed=seen if info.categories is None else seen.astype(np.intp),
+                observed=observed if info.categories is None else observed.astype(np.intp),
                 n_missing=info.n_missing,
                 effect=float(sizes[j]),
                 probability=float(estimator.mask_probabilities_[j]),
@@ -246,6 +276,12 @@ def _chosen(
         return column_positions(columns, names)
     selected = np.flatnonzero(estimator.support_)
     return [int(j) for j in selected[np.argsort(-sizes[selected], kind="stable")]]
+
+
+def _usual(kind: str, observed: AnyArray | None) -> tuple[float, float] | None:
+    if kind != "numeric" or observed is None or np.isnan(observed).all():
+        return None
+    return usual_range(observed[~np.isnan(observed)])
 
 
 def _some(names: Sequence[str]) -> str:

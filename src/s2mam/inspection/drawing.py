@@ -74,8 +74,12 @@ def draw_lines(
             for end in (low, high):
                 axis.plot(curve.grid, end, linewidth=0.6, alpha=0.7, **look)
         axis.plot(curve.grid, values[:, k], linewidth=1.8, label=label, **look)
-    _draw_strip(axis, curve.observed)
-    _draw_rug(axis, curve.observed)
+    first, last = curve.usual_range
+    near = curve.observed[(curve.observed >= first) & (curve.observed <= last)]
+    _draw_strip(axis, near)
+    _draw_rug(axis, near)
+    if curve.n_beyond:
+        _cut_view(axis, curve)
     if curve.n_missing:
         _draw_missing(axis, curve)
 
@@ -153,6 +157,29 @@ def _draw_strip(axis: Any, observed: AnyArray) -> None:
         zorder=0.5,
         rasterized=True,
     )
+
+
+def _cut_view(axis: Any, curve: ComponentCurve) -> None:
+    """Show where nearly all rows are, and say how many lie beyond and how far."""
+    low, high = curve.usual_range
+    margin = 0.05 * (high - low)
+    axis.set_xlim(low - margin, high + margin)
+    for place, align, outside, arrow in (
+        (0.01, "left", curve.observed[curve.observed < low], "← {}, from {:,.4g}"),
+        (0.99, "right", curve.observed[curve.observed > high], "{}, to {:,.4g} →"),
+    ):
+        if len(outside):
+            rows = f"{len(outside)} row" + ("" if len(outside) == 1 else "s")
+            end = outside.min() if align == "left" else outside.max()
+            axis.text(
+                place,
+                0.99,
+                arrow.format(rows, end),
+                fontsize="x-small",
+                ha=align,
+                va="top",
+                transform=axis.transAxes,
+            )
 
 
 def _draw_missing(axis: Any, curve: ComponentCurve) -> None:

@@ -12,10 +12,15 @@ from s2mam._typing import AnyArray
 from s2mam.intake.columns import ColumnInfo, encode_categories
 from s2mam.intake.frames import RawColumn
 
-__all__ = ["column_grid", "grid_table", "observed_values", "usual_value"]
+__all__ = ["column_grid", "grid_table", "observed_values", "usual_range", "usual_value"]
+
+# Of a grid with far-out values, the share of points that stays where nearly all rows are.
+_INSIDE = 0.8
+# A range is cut only where the picture gains at least this much room for the rest.
+_WORTH_CUTTING = 2.0
 
 
-def column_grid(info: ColumnInfo, size: int) -> AnyArray:
+def column_grid(info: ColumnInfo, size: int, usual: tuple[float, float] | None = None) -> AnyArray:
     """Values of one column worth looking at.
 
     Parameters
@@ -24,6 +29,8 @@ def column_grid(info: ColumnInfo, size: int) -> AnyArray:
         What is known of the column.
     size : int
         Number of values of a numeric column.
+    usual : tuple of (float, float), optional
+        Where nearly all rows are, see :func:`usual_range`: most values of the grid lie there.
 
     Returns
     -------
@@ -41,7 +48,48 @@ def column_grid(info: ColumnInfo, size: int) -> AnyArray:
         return np.empty(0)  # nothing but missing values
     if info.kind == "constant":
         return np.array([info.low])
-    return np.linspace(info.low, info.high, size)
+    low, high = (info.low, info.high) if usual is None else usual
+    below, above = low - info.low, info.high - high
+    if below + above <= 0.0 or size < 10:
+        return np.linspace(info.low, info.high, size)
+    outside = size - int(_INSIDE * size)
+    left = round(outside * below / (below + above))
+    parts = [
+        np.linspace(info.low, low, left, endpoint=False),
+        np.linspace(low, high, size - outside),
+        np.linspace(info.high, high, outside - left, endpoint=False)[::-1],
+    ]
+    return np.unique(np.concatenate(parts))
+
+
+def usual_range(values: AnyArray) -> tuple[float, float]:
+    """Where nearly all numbers are: a picture of the rest is empty but for a few far-out ones.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        Numbers without missing ones, at least one.
+
+    Returns
+    -------
+    tuple of (float, float)
+        Smallest and largest number, unless a few of them stretch the range to more than twice
+        the middle nine tenths with as much again to both sides.
+
+    Examples
+    --------
+    >>> usual_range(np.arange(100.0))
+    (0.0, 99.0)
+    >>> usual_range(np.append(np.arange(100.0), 9000.0))
+    (0.0, 185.0)
+    """
+    least, most = float(np.min(values)), float(np.max(values))
+    low, high = (float(end) for end in np.quantile(values, [0.05, 0.95]))
+    width = high - low
+    low, high = max(least, low - width), min(most, high + width)
+    if width == 0.0 or most - least < _WORTH_CUTTING * (high - low):
+        return least, most
+    return low, high
 
 
 def grid_table(X: Any, grids: Sequence[AnyArray], size: int) -> Any:

@@ -114,11 +114,12 @@ def _panel(curve: ComponentCurve, limits: tuple[float, float]) -> str:
 
 
 def _lines(curve: ComponentCurve, values: FloatArray, limits: tuple[float, float]) -> str:
-    low, high = float(curve.grid[0]), float(curve.grid[-1])
-    across = _PAD + (_WIDTH - 2 * _PAD) * (curve.grid - low) / ((high - low) or 1.0)
+    grid = curve.grid[curve.in_view]
+    low, high = float(grid[0]), float(grid[-1])
+    across = _PAD + (_WIDTH - 2 * _PAD) * (grid - low) / ((high - low) or 1.0)
     parts = []
     for k in range(values.shape[1]):
-        down = _height(values[:, k], limits)
+        down = _height(values[curve.in_view, k], limits)
         points = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(across, down, strict=True))
         parts.append(f'<polyline points="{points}" fill="none" {_stroke(k)}/>')
     return "".join(parts)
@@ -146,8 +147,8 @@ def _ends(curve: ComponentCurve) -> str:
     if curve.grid.dtype.kind == "O":
         names = ", ".join(short_name(str(value), 14) for value in curve.grid[:4])
         return escape(names + (", …" if len(curve.grid) > 4 else ""))
-    right = f'<span style="float:right">{curve.grid[-1]:.4g}</span>'
-    return f"{curve.grid[0]:.4g}{right}"
+    first, last = curve.grid[curve.in_view][[0, -1]]
+    return f'{first:.4g}<span style="float:right">{last:.4g}</span>'
 
 
 def _range(curves: list[ComponentCurve]) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""Columns that give the target away: copies of it, and columns filled where it is known."""
+"""Columns that are no measurements: copies of the target, known only with it, row numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from s2mam._typing import BoolArray, FloatArray
 
-__all__ = ["filled_with_target", "repeats_target"]
+__all__ = ["counts_rows", "filled_with_target", "repeats_target"]
 
 # With fewer labels than this, chance alone can make a column repeat the target.
 _ENOUGH = 10
@@ -72,6 +72,30 @@ def filled_with_target(values: FloatArray, labeled: BoolArray) -> list[int]:
     # A cell or two may be missing where the target is known; none is there where it is not.
     often = filled[labeled].mean(axis=0) >= 0.9
     return np.flatnonzero(often & ~filled[~labeled].any(axis=0)).tolist()
+
+
+def counts_rows(values: FloatArray) -> list[int]:
+    """Columns of whole numbers that go up or down by the same step from row to row.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, p)
+        Numbers, NaN where missing.
+
+    Returns
+    -------
+    list of int
+
+    Examples
+    --------
+    >>> counts_rows(np.array([[7.0, 1.0], [8.0, 2.0], [9.0, 2.0]]))
+    [0]
+    """
+    if len(values) < 3:
+        return []
+    steps = np.diff(values, axis=0)
+    even = (steps == steps[0]).all(axis=0) & (steps[0] != 0.0) & (values[0] % 1.0 == 0.0)
+    return np.flatnonzero(even & (steps[0] % 1.0 == 0.0)).tolist()
 
 
 def _same_classes(column: FloatArray, codes: Any) -> bool:

@@ -11,9 +11,10 @@ from s2mam.inspection.report_parts.effects import NEGLIGIBLE, Effects
 from s2mam.inspection.report_parts.facts import TableFacts
 from s2mam.inspection.report_parts.markup import (
     Markup,
+    alike,
     join,
+    long_list,
     name,
-    number,
     percent,
     short_text,
     table,
@@ -81,7 +82,7 @@ def columns_section(
     Markup
     """
     order = _order(effects, support, probabilities)
-    tiny = NEGLIGIBLE * float(effects.sizes.max())
+    sizes = _sizes(effects.sizes)
     rows = []
     for j in order[:_MOST_ROWS]:
         share = None if effects.selection is None else float(effects.selection[j])
@@ -90,7 +91,7 @@ def columns_section(
         cells.append(f"{probabilities[j]:.2f}")
         if share is not None:
             cells.append(percent(share))
-        cells.append(number(effects.sizes[j] if effects.sizes[j] > tiny else 0.0))
+        cells.append(sizes[j])
         rows.append(cells)
     header = ["column", "verdict", "probability", "kept in refits", "effect"]
     if effects.selection is None:
@@ -100,9 +101,8 @@ def columns_section(
     parts = [_explain(effects), _picture(order), table(caption, header, rows[:first])]
     if len(rows) > first:
         more = table("The other columns", header, rows[first:])
-        parts.append(
-            tag("details", tag("summary", f"The other {len(order) - first} columns"), more)
-        )
+        summary = tag("summary", f"The other {len(order) - first} columns")
+        parts.append(tag("details", summary, more, class_=long_list(len(rows) - first)))
     if len(order) > _MOST_ROWS:
         parts.append(tag("p", f"{len(order) - _MOST_ROWS} more columns are not listed."))
     return join(parts)
@@ -123,6 +123,19 @@ def columns_data(
 
 def _order(effects: Effects, support: BoolArray, probabilities: FloatArray) -> Any:
     return np.lexsort((-effects.sizes, -probabilities.round(2), ~support))
+
+
+def _sizes(sizes: FloatArray) -> list[str]:
+    """Effects with the same decimals; what these do not show is not called zero."""
+    texts = alike(sizes.tolist())
+    smallest = next((text for text in texts if "." in text), "1")
+    decimals = len(smallest.partition(".")[2])
+    least = f"<\xa0{10.0**-decimals:.{decimals}f}"
+    tiny = NEGLIGIBLE * float(sizes.max())
+    return [
+        ("0" if size <= tiny else least) if not text.strip("0.,") else text
+        for text, size in zip(texts, sizes, strict=True)
+    ]
 
 
 def _explain(effects: Effects) -> Markup:

@@ -123,14 +123,19 @@ def _title(kind: str, target: str | None) -> str:
 def _summary(kind: str, estimator: Any, findings: Findings) -> Markup:
     facts, effects, evaluation = findings.facts, findings.effects, findings.evaluation
     kept = [int(j) for j in np.flatnonzero(estimator.support_)]
-    kept.sort(key=lambda j: -effects.sizes[j])
+    kept.sort(key=lambda j: (-round(estimator.mask_probabilities_[j], 2), -effects.sizes[j]))
     shares = effects.selection
     groups: dict[str, list[str]] = {"firmly": [], "likely": [], "unsure": []}
     for j in kept:
         share = None if shares is None else float(shares[j])
         words = verdict(True, float(estimator.mask_probabilities_[j]), share)
         groups[words.removeprefix("kept, ")].append(facts.names[j])
-    listed = [join([names(group), f" ({word})"]) for word, group in groups.items() if group]
+    all_of = {1: "", 2: "both "}
+    listed = [
+        join([names(group), f" ({all_of.get(len(group), 'all ')}{word})"])
+        for word, group in groups.items()
+        if group
+    ]
     what = [] if facts.target_name is None else [" to predict ", name(facts.target_name)]
     rows = f" from {count(facts.n_rows, 'row')}, {facts.target.n_labeled:,} of them labelled"
     items: list[Any] = [

@@ -12,7 +12,15 @@ from s2mam._typing import AnyArray, BoolArray, FloatArray
 from s2mam.inspection.bands import component_bands
 from s2mam.inspection.components import ComponentCurve, component_curves
 from s2mam.inspection.report_parts.held_out import Refits
-from s2mam.inspection.report_parts.markup import Markup, count, number, percent, short_text, table
+from s2mam.inspection.report_parts.markup import (
+    Markup,
+    alike,
+    count,
+    number,
+    percent,
+    short_text,
+    table,
+)
 
 __all__ = ["NEGLIGIBLE", "Effect", "Effects", "effect_table", "read_effects"]
 
@@ -75,7 +83,7 @@ class Effect:
             missing = number(np.atleast_1d(self.curve.missing)[k])
             where = count(self.curve.n_missing, "row")
             text += f" Where the value is missing ({where}) it adds {missing}: the dotted line."
-        return text
+        return text + _beyond(self.curve)
 
     def data(self, *, marks: bool) -> dict[str, Any]:
         """What the picture needs."""
@@ -91,6 +99,7 @@ class Effect:
             "low": None if self.low is None else self.low.T,
             "high": None if self.high is None else self.high.T,
             "missing": np.atleast_1d(curve.missing) if curve.n_missing else None,
+            "view": list(curve.usual_range) if curve.n_beyond else None,
         }
         if categories:
             data["counts"] = np.bincount(observed.astype(np.intp), minlength=len(curve.grid))
@@ -220,10 +229,10 @@ def effect_table(effect: Effect, classes: Sequence[str]) -> Markup:
 
 
 def _cell(effect: Effect, i: int, k: int) -> str:
-    text = number(effect.values[i, k])
     if effect.low is None or effect.high is None:
-        return text
-    return f"{text} ({number(effect.low[i, k])} to {number(effect.high[i, k])})"
+        return number(effect.values[i, k])
+    text, low, high = alike([effect.values[i, k], effect.low[i, k], effect.high[i, k]])
+    return f"{text} ({low} to {high})"
 
 
 def _worth_showing(support: BoolArray, probabilities: FloatArray, sizes: FloatArray) -> list[int]:
@@ -254,6 +263,14 @@ def _shape(values: FloatArray) -> str:
     if steps[steps < 0].sum() >= -slack:
         return "it rises"
     return "it falls" if steps[steps > 0].sum() <= slack else "it rises and falls"
+
+
+def _beyond(curve: ComponentCurve) -> str:
+    if not curve.n_beyond:
+        return ""
+    verb = "lies" if curve.n_beyond == 1 else "lie"
+    ends = f"{number(curve.observed.min(), 4)} to {number(curve.observed.max(), 4)}"
+    return f" {count(curve.n_beyond, 'row')} {verb} outside the picture (all values: {ends})."
 
 
 def _value(value: Any) -> str:

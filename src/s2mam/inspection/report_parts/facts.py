@@ -12,6 +12,7 @@ import numpy as np
 from s2mam._typing import AnyArray, BoolArray, FloatArray, IntArray
 from s2mam.exceptions import InvalidInputError
 from s2mam.inspection.components import column_names
+from s2mam.inspection.report_parts.markup import number
 from s2mam.intake import (
     LabeledTarget,
     TableReader,
@@ -143,7 +144,9 @@ def _content(
     if not len(known):
         return "nothing but missing values"
     if categories is None:
-        return f"{low:.4g} to {high:.4g}" if low < high else f"always {low:.4g}"
+        if low < high:
+            return f"{number(low, 4)} to {number(high, 4)}"
+        return f"always {number(low, 4)}"
     if len(categories) == 1:
         return f"always {_cut(categories[0])}"
     counts = Counter(known.astype(int).tolist()).most_common(most)

@@ -13,9 +13,11 @@ import numpy as np
 
 __all__ = [
     "Markup",
+    "alike",
     "as_json",
     "count",
     "join",
+    "long_list",
     "name",
     "names",
     "number",
@@ -29,6 +31,9 @@ __all__ = [
 # Signs that HTML forbids; a name may hold them all the same.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _FEW_NAMES = 8
+_PAGE = 40
+# A cell that holds one number and nothing else.
+_NUMBER = re.compile("[<+−]?\xa0?[0-9][0-9.,]*(e[+−]?[0-9]+)?(\xa0%)?|–")
 
 
 class Markup(str):
@@ -122,6 +127,30 @@ def number(value: Any, digits: int = 3) -> str:
     return f"{value:.{digits}g}".replace("-", "−")
 
 
+def alike(values: Sequence[float], digits: int = 3) -> list[str]:
+    """Numbers to compare: all with the decimals that the largest of them needs.
+
+    Examples
+    --------
+    >>> alike([0.12, 0.103, 0.1351]), alike([-0.002, -0.0046, 0.00004], 2)
+    (['0.120', '0.103', '0.135'], ['−0.0020', '−0.0046', '0.0000'])
+    >>> alike([12345.6, 7.0]), alike([float("nan"), 0.0])
+    (['12,346', '7'], ['–', '0'])
+    """
+    sizes = [abs(float(value)) for value in values if math.isfinite(value) and value]
+    if not sizes:
+        return [number(value) for value in values]
+    if not 1e-4 <= max(sizes) < 1e9:
+        return [number(value, digits) for value in values]
+    decimals = max(0, digits - 1 - math.floor(math.log10(max(sizes))))
+    texts = [f"{float(value):,.{decimals}f}" if math.isfinite(value) else "–" for value in values]
+    # Nothing is left of the sign of what rounds to zero.
+    return [
+        text.replace("-", "−" if any(sign in "123456789" for sign in text) else "")
+        for text in texts
+    ]
+
+
 def percent(value: float, digits: int = 0) -> str:
     """A share as a percentage.
 
@@ -139,6 +168,11 @@ def short_text(value: Any, width: int = 28) -> str:
     """One line that fits into a picture."""
     text = " ".join(_FORBIDDEN.sub("\ufffd", str(value)).split()) or "(blank)"
     return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def long_list(n_rows: int) -> str | None:
+    """Class of a folded list that stays folded on paper: it would take pages."""
+    return "long" if n_rows > _PAGE else None
 
 
 def table(caption: Any, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Markup:
@@ -160,13 +194,22 @@ def table(caption: Any, header: Sequence[str], rows: Iterable[Sequence[Any]]) ->
     -------
     Markup
     """
-    titles = [tag("th", title, scope="col", role="columnheader") for title in header]
+    rows = list(rows)
+    # Columns of numbers stand to the right, so that their digits stand below each other.
+    looks = [
+        "number" if j and rows and all(_NUMBER.fullmatch(str(cells[j])) for cells in rows) else None
+        for j in range(len(header))
+    ]
+    titles = [
+        tag("th", title, scope="col", role="columnheader", class_=look)
+        for title, look in zip(header, looks, strict=True)
+    ]
     lines = []
     for cells in rows:
         first = tag("th", cells[0], scope="row", role="rowheader")
         others = [
-            tag("td", cell, role="cell", data_label=title)
-            for title, cell in zip(header[1:], cells[1:], strict=True)
+            tag("td", cell, role="cell", data_label=title, class_=look)
+            for title, cell, look in zip(header[1:], cells[1:], looks[1:], strict=True)
         ]
         lines.append(tag("tr", first, *others, role="row"))
     return tag(

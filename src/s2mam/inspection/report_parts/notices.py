@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from s2mam._typing import BoolArray, FloatArray, IntArray
-from s2mam.inspection.leaks import filled_with_target, repeats_target
+from s2mam.inspection.leaks import counts_rows, filled_with_target, repeats_target
 from s2mam.inspection.report_parts.facts import TableFacts
 from s2mam.inspection.report_parts.markup import (
     Markup,
@@ -152,12 +152,20 @@ def _identifiers(facts: TableFacts, support: BoolArray) -> list[Notice]:
         for column in facts.columns
         if column.kind == "categorical" and column.n_distinct > max(20, 0.5 * facts.n_rows)
     ]
-    if not unique:
-        return []
-    text = join(
-        ["Nearly a category per row, like an identifier: ", names(unique), ". Leave it out."]
-    )
-    return [Notice("Categories that hardly repeat", text)]
+    found = []
+    if unique:
+        text = join(
+            ["Nearly a category per row, like an identifier: ", names(unique), ". Leave it out."]
+        )
+        found.append(Notice("Categories that hardly repeat", text))
+    counting = [j for j in counts_rows(facts.values) if facts.columns[j].kind == "numeric"]
+    if counting:
+        text = join(
+            ["Goes from row to row by the same step: ", names([facts.names[j] for j in counting])]
+        )
+        text = join([text, ". If it only numbers the rows, leave it out."])
+        found.append(Notice("Row numbers", text, serious=bool(support[counting].any())))
+    return found
 
 
 def _copies(facts: TableFacts, support: BoolArray) -> list[Notice]:

@@ -88,6 +88,8 @@
   const chosenClass = byId("class");
   let lines = []; // traces that hold values, for reading with the keyboard
   let reading = -1;
+  const whole = byId("whole"); // there when a few rows lie far from the others
+  let showWhole = false;
 
   function visibleClasses() {
     const all = data.classes.map((_, k) => k);
@@ -156,7 +158,11 @@
       line: { color: lineColor(k), width: 1, dash: "dot" },
     })) : [];
     const zero = { type: "line", xref: "paper", x0: 0, x1: 1, y0: 0, y1: 0, layer: "below", line: { color: color("soft"), width: 1 } };
-    const ticks = curve.categories ? { tickvals: curve.grid.map((_, i) => i), ticktext: curve.grid.map(plain) } : { type: "linear" };
+    if (whole) whole.hidden = !curve.view;
+    const cut = curve.view && !showWhole;
+    const margin = cut ? 0.05 * (curve.view[1] - curve.view[0]) : 0;
+    const view = cut ? { range: [curve.view[0] - margin, curve.view[1] + margin], autorange: false } : { autorange: true };
+    const ticks = curve.categories ? { tickvals: curve.grid.map((_, i) => i), ticktext: curve.grid.map(plain) } : { type: "linear", ...view };
     return Plotly.react(plot, traces, layout({
       height: 380, hovermode: "x", showlegend: classes.length > 1, shapes: [zero, ...missing],
       legend: { orientation: "h", y: 1.02, yanchor: "bottom" },
@@ -222,6 +228,11 @@
     if (chosenClass) chosenClass.addEventListener("change", showCurve);
     byId("previous").addEventListener("click", () => step(-1));
     byId("next").addEventListener("click", () => step(1));
+    if (whole) whole.addEventListener("click", () => {
+      showWhole = !showWhole;
+      whole.setAttribute("aria-pressed", String(showWhole));
+      drawCurve();
+    });
     byId("save").addEventListener("click", () => Plotly.downloadImage(byId("curve-plot"), {
       format: "svg", width: 800, height: 450, filename: `curve-${data.curves[Number(chosen.value)].column}`,
     }));
@@ -237,10 +248,10 @@
   drawAll();
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
 
-  // Paper: light colours, a width that fits, and nothing folded away.
+  // Paper: light colours, a width that fits, and nothing folded away but lists of many pages.
   let opened = [];
   window.addEventListener("beforeprint", () => {
-    opened = [...document.querySelectorAll("details:not([open])")];
+    opened = [...document.querySelectorAll("details:not([open]):not(.long)")];
     opened.forEach((item) => { item.open = true; });
     root.classList.add("paper");
     printing = true;

@@ -8,7 +8,7 @@ import numpy as np
 
 from s2mam._typing import FloatArray
 from s2mam.inspection.report_parts.held_out import Evaluation
-from s2mam.inspection.report_parts.markup import Markup, join, name, number, percent, table, tag
+from s2mam.inspection.report_parts.markup import Markup, alike, join, name, percent, table, tag
 from s2mam.inspection.report_parts.scores import Measure, Scores
 
 __all__ = ["gain_words", "headline", "points_data", "results_section", "unlabeled_section"]
@@ -37,7 +37,7 @@ def headline(evaluation: Evaluation) -> str:
     null = "the most frequent class" if measure.share else "the mean of the labels"
     return (
         f"On held-out labels its {measure.name} is {_with_interval(scores, _MODEL, 0)}; always "
-        f"answering {null} gives {_format(measure, scores.value[_NULL, 0])}."
+        f"answering {null} gives {_null_score(scores)}."
     )
 
 
@@ -155,20 +155,34 @@ def _rows(scores: Scores, other: int) -> list[list[Any]]:
     return rows
 
 
+def _null_score(scores: Scores) -> str:
+    return _with_interval(scores, _NULL, 0).split(" (")[0]
+
+
 def _difference(measure: Measure, values: FloatArray) -> str:
-    signed = [("+" if value > 0 else "") + _format(measure, value, "") for value in values]
+    texts = _formats(measure, values)
+    signed = [
+        # What rounds to zero has no sign.
+        f"+{text}" if value > 0 and text.strip("0.,") else text
+        for value, text in zip(values, texts, strict=True)
+    ]
     unit = " points" if measure.share else ""
     return f"{signed[0]}{unit} ({signed[1]}\xa0to\xa0{signed[2]})"
 
 
 def _with_interval(scores: Scores, c: int, m: int) -> str:
     measure = scores.measures[m]
-    low, high = (_format(measure, ends[c, m], "") for ends in (scores.low, scores.high))
-    return f"{_format(measure, scores.value[c, m])} ({low}\xa0to\xa0{high})"
+    ends = [values[c, m] for values in (scores.value, scores.low, scores.high)]
+    value, low, high = _formats(measure, np.array(ends))
+    unit = "\xa0%" if measure.share else ""
+    return f"{value}{unit} ({low}\xa0to\xa0{high})"
 
 
-def _format(measure: Measure, value: float, unit: str = "\xa0%") -> str:
-    return percent(float(value), 1).removesuffix("\xa0%") + unit if measure.share else number(value)
+def _formats(measure: Measure, values: FloatArray) -> list[str]:
+    """A value and the ends of its interval, with the same decimals and without a unit."""
+    if measure.share:
+        return [percent(float(value), 1).removesuffix("\xa0%") for value in values]
+    return alike(values.tolist())
 
 
 def _method(evaluation: Evaluation, scores: Scores) -> str:

@@ -11,6 +11,7 @@ from s2mam.inspection.report_parts.facts import TableFacts
 from s2mam.inspection.report_parts.markup import (
     Markup,
     join,
+    long_list,
     name,
     names,
     number,
@@ -73,7 +74,7 @@ def data_section(facts: TableFacts, show_content: bool) -> Markup:
     inner = [tag("summary", "All columns"), table("Columns in their order", header, listing)]
     if len(facts.columns) > _MOST_COLUMNS:
         inner.append(tag("p", f"{len(facts.columns) - _MOST_COLUMNS} more are not listed."))
-    parts.append(tag("details", *inner))
+    parts.append(tag("details", *inner, class_=long_list(len(listing))))
     return join(parts)
 
 
@@ -137,9 +138,14 @@ def _chooser(effects: Effects) -> Markup:
             tag("option", short_text(label, 60), value=k) for k, label in enumerate(effects.classes)
         ]
         controls += [tag("label", "Class", for_="class"), tag("select", *classes, id="class")]
+    if any(effect.curve.n_beyond for effect in effects.shown):
+        whole = tag("button", "Whole range", type="button", id="whole", aria_pressed="false")
+    else:
+        whole = Markup("")
     controls += [
         tag("button", "Previous", type="button", id="previous"),
         tag("button", "Next", type="button", id="next"),
+        whole,
         tag("button", "Save picture", type="button", id="save"),
     ]
     label = "Curve of the chosen column; the left and right arrow keys read its values"

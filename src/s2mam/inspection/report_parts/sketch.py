@@ -55,7 +55,8 @@ def _range(effects: Effects) -> tuple[float, float]:
     for effect in effects.shown:
         for values in (effect.values, effect.low, effect.high):
             if values is not None and values.size:
-                ends += [float(values.min()), float(values.max())]
+                seen = values[effect.curve.in_view]
+                ends += [float(seen.min()), float(seen.max())]
     bottom, top = min(ends), max(ends)
     return (bottom, top) if top > bottom else (-1.0, 1.0)
 
@@ -77,17 +78,18 @@ def _drawing(effect: Effect, bottom: float, top: float) -> Markup:
 
 
 def _lines(effect: Effect, height: _Height) -> list[Markup]:
-    grid = effect.curve.grid.astype(np.float64)
+    seen = effect.curve.in_view
+    grid = effect.curve.grid[seen].astype(np.float64)
     span = float(np.ptp(grid)) or 1.0
     across = 2.0 + (_WIDTH - 4.0) * (grid - grid[0]) / span
     parts = []
     if effect.low is not None and effect.high is not None:
         for k in range(effect.values.shape[1]):
-            there = _points(across, height(effect.high[:, k]))
-            back = _points(across[::-1], height(effect.low[::-1, k]))
+            there = _points(across, height(effect.high[seen, k]))
+            back = _points(across[::-1], height(effect.low[seen, k][::-1]))
             parts.append(f'<path class="band c{k % _COLORS}" d="M{there}L{back}Z"/>')
     for k in range(effect.values.shape[1]):
-        line = _points(across, height(effect.values[:, k]))
+        line = _points(across, height(effect.values[seen, k]))
         parts.append(f'<path class="line c{k % _COLORS}" d="M{line}"/>')
     return [Markup(part) for part in parts]
 
