@@ -109,16 +109,28 @@ def _from_torchvision(name: str, device: Any) -> PretrainedNetwork | None:
         from torchvision import models
     except ImportError:
         return None
-    if name not in models.list_models():
+    # Classifiers of images alone: detectors and networks for films want and give other things.
+    if name not in models.list_models(module=models):
         return None
     try:
-        net = models.get_model(name, weights="DEFAULT")
-    except (OSError, ValueError) as error:  # no network, or a model without weights
+        weights = models.get_model_weights(name).DEFAULT
+        net = models.get_model(name, weights=weights)
+    except (OSError, AttributeError, ValueError) as error:  # no internet, or never trained
         raise _no_weights(name, error) from error
+    wanted = weights.transforms()
+    mean, spread = tuple(wanted.mean), tuple(wanted.std)
+    net = _headless(net).eval().to(device)
+    return PretrainedNetwork(net, device, wanted.crop_size[0], mean, spread)
+
+
+def _headless(net: Any) -> Any:
+    """The network up to the input of its last linear layer."""
     linear = [key for key, part in net.named_modules() if type(part).__name__ == "Linear"]
+    if not linear:  # it ends in a convolution: the maps before that are its features
+        return net.features
     parent, _, last = linear[-1].rpartition(".")
     setattr(net.get_submodule(parent), last, _torch().nn.Identity())
-    return PretrainedNetwork(net.eval().to(device), device)
+    return net
 
 
 def _from_timm(name: str, device: Any) -> PretrainedNetwork:
@@ -129,7 +141,7 @@ def _from_timm(name: str, device: Any) -> PretrainedNetwork:
             f"network={name!r} needs torchvision or timm, or is not known to the one that is "
             f"installed; install with: {_INSTALL}, or use network='patches', which needs neither."
         ) from error
-    if name not in timm.list_models():
+    if not timm.is_model(name):  # knows names with a tag of weights, too: "resnet18.a1_in1k"
         raise InvalidInputError(
             f"network={name!r} is known neither to torchvision nor to timm; use 'resnet18', say."
         )
