@@ -27,7 +27,7 @@ from experiment_systems import (
 from s2mam import PAPER
 from s2mam.baselines import all_baselines
 from s2mam.exceptions import InvalidInputError
-from s2mam.experiments import CellStore, run_protocol
+from s2mam.experiments import CellStore, Protocol, run_protocol
 from s2mam.experiments.cells import fit_problem, plan
 from s2mam.experiments.problem import draw_problem, draw_seeds
 from s2mam.experiments.report import run_study
@@ -253,6 +253,47 @@ def test_cells_of_other_code_are_pointed_out(tmp_path):
     mixed = run_study(study, tmp_path)
     assert "different states of the code" in mixed.text
     assert f"{record['version']} (0000aaaa): 1 cells" in mixed.text
+
+
+def test_systems_run_one_after_the_other_share_a_table(tmp_path):
+    whole = protocol("null", NEAREST, repeats=2)
+    together = run_study(whole, tmp_path / "together")
+    for part in (protocol(NEAREST, repeats=2), protocol("null", repeats=1), protocol("null")):
+        pieces = run_study(replace(part, repeats=min(part.repeats, 2)), tmp_path, whole=whole)
+    assert [(line.setting, line.system, line.scores) for line in pieces.lines] == [
+        (line.setting, line.system, line.scores) for line in together.lines
+    ]
+    assert Protocol.from_json((tmp_path / "try.json").read_text()) == whole
+
+
+def test_a_system_outside_the_study_gets_its_row_and_settings_are_not_lost(tmp_path):
+    whole = protocol("null", repeats=1)
+    run_study(whole, tmp_path, whole=whole)
+    some = replace(protocol(NEAREST, repeats=1), settings=whole.settings[:1])
+    lines = run_study(some, tmp_path, whole=whole).lines
+    assert [(line.setting, line.system) for line in lines][:2] == [
+        (whole.settings[0].name, "null"),
+        (whole.settings[0].name, NEAREST.name),
+    ]
+    assert {line.setting for line in lines} == {setting.name for setting in whole.settings}
+
+
+def test_rerun_computes_cells_of_other_code_again_and_only_these(tmp_path):
+    study = protocol("null", NEAREST, repeats=2, settings=(moons(),))
+    run_study(study, tmp_path)
+    path = tmp_path / "try.jsonl"
+    old = [{**json.loads(line), "code": "0000aaaa"} for line in path.read_text().splitlines()]
+    path.write_text("".join(json.dumps(record) + "\n" for record in old))
+    text = run_study(study, tmp_path, rerun=[NEAREST.name]).text
+    assert "(0000aaaa): 2 cells of null" in text
+    assert len(path.read_text().splitlines()) == 6
+    run_study(study, tmp_path, rerun=[NEAREST.name])
+    assert len(path.read_text().splitlines()) == 6
+
+
+def test_rerun_of_a_system_that_is_not_run_is_an_error(tmp_path):
+    with pytest.raises(InvalidInputError, match="not run: S2MAM"):
+        run_study(protocol("null"), tmp_path, rerun=["S2MAM"])
 
 
 def test_importing_the_studies_is_light():

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 from experiment_systems import NearestClassifier, NearestRegressor
@@ -122,3 +124,50 @@ def test_candidates_are_all_combinations_once(grid):
         ordered = [candidate[name] for candidate in found]
         assert sorted(set(ordered)) == sorted(set(values))
         assert ordered[0] == (min(values) if name == "C" else max(values))
+
+
+class Scripted(Shrunken):
+    """Errs by a number per candidate and label, and counts its fits."""
+
+    errors: ClassVar[dict] = {}
+    fits = 0
+
+    def fit(self, X, y):
+        Scripted.fits += 1
+        self.mean_ = 0.0
+        return self
+
+    def predict(self, X):
+        return np.array([self.errors[self.lam][int(row)] for row in X[:, 0]])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.lists(st.sampled_from([0.0, 1.0, 2.0, np.inf, 0.3]), min_size=4, max_size=4),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_stopping_early_changes_no_choice(table):
+    Scripted.errors = dict(enumerate(table))
+    X, y = np.arange(4.0)[:, None], np.zeros(4)
+    grid = {"lam": list(range(len(table)))}
+    if len(table) > 1 and not np.isfinite(np.sum(table, axis=1)).any():
+        for early in (False, True):
+            with pytest.raises(InvalidInputError, match="could be fitted"):
+                Tuned(Scripted(), grid, early_stop=early).fit(X, y)
+        return
+    plain = Tuned(Scripted(), grid).fit(X, y)
+    Scripted.fits = 0
+    early = Tuned(Scripted(), grid, early_stop=True).fit(X, y)
+    assert early.best_params_ == plain.best_params_
+    assert (early.losses_ <= plain.losses_).all()
+
+
+def test_stopping_early_saves_fits():
+    Scripted.errors = {2: [0, 0, 0, 1.0], 1: [0, 0, 0, 1.0], 0: [1.0, 1.0, 1.0, 2.0]}
+    Scripted.fits = 0
+    Tuned(Scripted(), {"lam": [0, 1, 2]}, early_stop=True).fit(np.arange(4.0)[:, None], np.zeros(4))
+    # Four of the first, one of each other as the hard label comes first, one with all labels.
+    assert Scripted.fits == 7

@@ -68,7 +68,7 @@ class KernelSelection:
         """
         dual, factor = self._dual(weights)
         turned = cho_solve(factor, dual, check_finite=False)
-        slopes: FloatArray = np.einsum("lc,qlm,mc->q", turned, self.kernels, dual, optimize=True)
+        slopes: FloatArray = ((self.kernels @ dual) * turned).sum(axis=(1, 2))
         slopes *= -2.0 * self.penalty**2 / self.targets.shape[0]
         return slopes
 

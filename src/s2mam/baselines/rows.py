@@ -92,6 +92,8 @@ class Encoder:
         return centers
 
     def _spread(self, table: FloatArray) -> FloatArray:
+        if all(column.kind != "categorical" for column in self.reader.columns_):
+            return np.where(np.isnan(table), self._fill, table)
         parts = []
         for j, column in enumerate(self.reader.columns_):
             values = table[:, j]

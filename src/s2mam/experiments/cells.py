@@ -159,7 +159,7 @@ def fit_problem(work: Work, problem: Problem, seed: int) -> Predictions:
     estimator = system.build(task, seed=seed, scale=work.setting.scale, budget=work.protocol.budget)
     grid = system.tuning_grid(task) if work.protocol.tuning == "loo" else {}
     if grid:
-        estimator = Tuned(estimator, grid, random_state=seed)
+        estimator = Tuned(estimator, grid, random_state=seed, early_stop=True)
     columns: Any = slice(None)
     if system.informative_only and problem.informative is not None:
         columns = np.flatnonzero(problem.informative)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from s2mam.experiments.cells import Record
@@ -45,6 +44,8 @@ def run_study(
     n_jobs: int | None = None,
     data_home: str | os.PathLike[str] | None = None,
     retry_failed: bool = False,
+    rerun: Collection[str] = (),
+    whole: Protocol | None = None,
     progress: Callable[[int, str], AbstractContextManager[Advance]] = silent,
 ) -> Study:
     """Run what is missing of a study and write its tables.
@@ -54,8 +55,11 @@ def run_study(
     protocol : Protocol
     folder : path
         Made when it is not there; cells found in it are not computed again.
-    n_jobs, data_home, retry_failed, progress
+    n_jobs, data_home, retry_failed, rerun, progress
         As in `run_protocol`.
+    whole : Protocol, optional
+        The study that `protocol` is a part of. The tables hold all of its cells in the folder, so
+        that systems, settings and repeats can be run one after the other.
 
     Returns
     -------
@@ -63,24 +67,53 @@ def run_study(
     """
     place = Path(folder)
     store = CellStore(place / f"{protocol.name}.jsonl")
-    records = run_protocol(
+    run_protocol(
         protocol,
         store,
         n_jobs=n_jobs,
         data_home=data_home,
         retry_failed=retry_failed,
+        rerun=rerun,
         progress=progress,
     )
-    lines = summarize(protocol, records)
-    text = study_text(protocol, lines, _origins(records))
-    texts = {"md": text, "csv": csv_text(line_rows(lines)), "json": protocol.to_json() + "\n"}
+    done, records = _gathered(protocol if whole is None else whole, store)
+    lines = summarize(done, records)
+    text = study_text(done, lines, _origins(records))
+    texts = {"md": text, "csv": csv_text(line_rows(lines)), "json": done.to_json() + "\n"}
     paths = [place / f"{protocol.name}.{ending}" for ending in texts]
     for path, content in zip(paths, texts.values(), strict=True):
         write_text(path, content)
     return Study(lines, text, [*paths, store.path])
 
 
+def _gathered(whole: Protocol, store: CellStore) -> tuple[Protocol, list[Record]]:
+    """What is done of a study: the protocol cut down to it, and its cells."""
+    marks = {setting.name: whole.mark(setting) for setting in whole.settings}
+    found = {
+        cell: record
+        for cell, record in store.records().items()
+        if marks.get(cell.setting) == cell.mark
+    }
+    seen = dict.fromkeys(cell.system for cell in found)
+    names = {cell.setting for cell in found}
+    systems = [name for name in whole.systems if name in seen]
+    done = replace(
+        whole,
+        settings=tuple(setting for setting in whole.settings if setting.name in names),
+        systems=(*systems, *(name for name in seen if name not in systems)),
+        repeats=1 + max((cell.repeat for cell in found), default=0),
+    )
+    # In the order of the repeats, so that a run in pieces sums as one in one go.
+    return done, [found[cell] for cell in sorted(found, key=lambda cell: cell.repeat)]
+
+
 def _origins(records: list[Record]) -> list[str]:
-    """Versions and states of the code that the cells come from, with the number of cells."""
-    counts = Counter(f"{record['version']} ({record['code']})" for record in records)
-    return [f"{name}: {count} cells" for name, count in sorted(counts.items())]
+    """Versions and states of the code that the cells come from, with their systems."""
+    groups: dict[str, list[str]] = {}
+    for record in records:
+        state = f"{record['version']} ({record['code']})"
+        groups.setdefault(state, []).append(record["cell"]["system"])
+    return [
+        f"{state}: {len(names)} cells of {', '.join(dict.fromkeys(names))}"
+        for state, names in sorted(groups.items())
+    ]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager, closing
 
 from joblib import Parallel, delayed
 
-from s2mam.exceptions import MissingDependencyError
+from s2mam.exceptions import InvalidInputError, MissingDependencyError
 from s2mam.experiments.cells import Record, Work, plan, run_cell
+from s2mam.experiments.code_mark import code_mark
 from s2mam.experiments.problem import check_sources
 from s2mam.experiments.progress import Advance, silent
 from s2mam.experiments.protocol import Protocol
@@ -27,6 +28,7 @@ def run_protocol(
     n_jobs: int | None = None,
     data_home: str | os.PathLike[str] | None = None,
     retry_failed: bool = False,
+    rerun: Collection[str] = (),
     progress: Callable[[int, str], AbstractContextManager[Advance]] = silent,
 ) -> list[Record]:
     """Compute what is missing in the store and return all records of the protocol.
@@ -48,6 +50,9 @@ def run_protocol(
         Folder of data sets.
     retry_failed : bool
         Compute cells again whose system failed.
+    rerun : collection of str
+        Systems whose cells are computed again where another state of the code computed them; the
+        new cell takes the place of the old one. A run that was stopped goes on where it was.
     progress : callable
         `s2mam.experiments.progress.watch`, for example.
 
@@ -72,10 +77,15 @@ def run_protocol(
     check_sources(protocol, data_home)
     works = plan(protocol, {name: find_system(name) for name in protocol.systems}, data_home)
     done = store.records()
+    unknown = [name for name in rerun if name not in protocol.systems]
+    if unknown:
+        raise InvalidInputError(f"rerun names systems that are not run: {', '.join(unknown)}.")
     missing = [
         work
         for work in works
-        if work.cell not in done or (retry_failed and "error" in done[work.cell])
+        if work.cell not in done
+        or (retry_failed and "error" in done[work.cell])
+        or (work.cell.system in rerun and done[work.cell]["code"] != code_mark())
     ]
     able = _able(missing)
     if able:

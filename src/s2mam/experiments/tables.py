@@ -81,7 +81,7 @@ def study_text(protocol: Protocol, lines: Sequence[Line], origins: Sequence[str]
     if len(origins) > 1:
         parts.append(
             "These cells were computed by different states of the code and may not agree with "
-            "each other; for one state, start with an empty output folder."
+            "each other; for one state, name the systems in --rerun."
         )
     if origins:
         parts.append(f"Computed by s2mam {'; '.join(origins)}.")

@@ -9,6 +9,7 @@ from scipy.spatial.distance import cdist
 
 from s2mam._typing import FloatArray
 from s2mam.baselines.shared.parameters import choice, positive, whole
+from s2mam.baselines.shared.remember import remember
 from s2mam.exceptions import DegenerateGraphWarning, InvalidInputError
 from s2mam.intake.notices import warn_user
 
@@ -29,6 +30,7 @@ _MEDIAN_ROWS = 1000
 _EMPTY = 1e-12
 
 
+@remember(2)
 def median_width(table: FloatArray) -> float:
     """Median distance between two rows, or 1 when more than half of the pairs coincide.
 
@@ -88,6 +90,7 @@ def rbf_weights(table: FloatArray, width: Any = "median") -> FloatArray:
     return weights
 
 
+@remember(4)
 def neighbor_weights(table: FloatArray, k: int, heat: bool = False) -> FloatArray:
     """(n, n) symmetric weights: positive where either row is among the k nearest of the other.
 

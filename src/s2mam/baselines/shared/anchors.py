@@ -10,6 +10,7 @@ from sklearn.cluster import KMeans
 
 from s2mam._typing import FloatArray
 from s2mam.baselines.shared.parameters import choice, whole
+from s2mam.baselines.shared.remember import remember
 from s2mam.baselines.shared.simplex import project_simplex
 
 __all__ = ["anchor_graph", "choose_anchors"]
@@ -19,6 +20,7 @@ _LAE_STEPS = 100
 _LAE_TOLERANCE = 1e-9
 
 
+@remember(2)
 def choose_anchors(table: FloatArray, m: int, random_state: Any = None) -> FloatArray:
     """Centres of k-means clusters, or the distinct rows when there are no more than m.
 
@@ -51,6 +53,7 @@ def choose_anchors(table: FloatArray, m: int, random_state: Any = None) -> Float
     return centers
 
 
+@remember(2)
 def anchor_graph(
     table: FloatArray, anchors: FloatArray, s: int = 3, weights: str = "lae"
 ) -> FloatArray:

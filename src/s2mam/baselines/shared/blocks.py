@@ -12,6 +12,7 @@ import numpy as np
 
 from s2mam._typing import BoolArray, FloatArray, IntArray
 from s2mam.baselines.shared.parameters import whole
+from s2mam.baselines.shared.remember import remember
 from s2mam.bases import Design, auto_lengths, build_design
 
 __all__ = ["Blocks", "FourierBlocks", "KernelBlocks", "SplineBlocks", "spline_size"]
@@ -22,6 +23,10 @@ _RANK_TOLERANCE = 1e-6
 _KNOT_TOLERANCE = 1e-9
 # Fewer labels than this cannot pay for the five functions per column of classification.
 _FEW_LABELS = 30
+
+
+# Numbers in a table whose kernels are kept for the next candidate of a grid.
+_KEPT_NUMBERS = 20_000
 
 
 class Blocks(Protocol):
@@ -130,6 +135,16 @@ class SplineBlocks:
         return values.transpose(1, 0, 2)[:, self.kept[columns]]
 
 
+def _kernel_design(table: FloatArray, length: float | str) -> Design:
+    varies = np.ptp(table, axis=0) > 0.0
+    kinds = ["numeric" if varied else "constant" for varied in varies]
+    return build_design(table, kinds, length=length, center=False, max_rank=None)
+
+
+# As many as leave-one-out has folds at most, so that every candidate finds those of the first.
+_kept_design = remember(21)(_kernel_design)
+
+
 @dataclass(frozen=True)
 class KernelBlocks:
     """Gaussian kernel sections at the rows of the fit: ``f_j = sum_i a_i k(x_i, .)``.
@@ -155,9 +170,8 @@ class KernelBlocks:
     @classmethod
     def fit(cls, table: FloatArray, length: float | str = "auto") -> KernelBlocks:
         """Kernels whose length is given or each column's median distance; none if constant."""
-        varies = np.ptp(table, axis=0) > 0.0
-        kinds = ["numeric" if varied else "constant" for varied in varies]
-        return cls(build_design(table, kinds, length=length, center=False, max_rank=None))
+        build = _kept_design if table.size <= _KEPT_NUMBERS else _kernel_design
+        return cls(build(table, length))
 
     @property
     def features(self) -> FloatArray:

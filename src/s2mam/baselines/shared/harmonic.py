@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import linalg
-from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import connected_components
 
 from s2mam._typing import BoolArray, FloatArray, IntArray
 
@@ -52,14 +50,21 @@ def harmonic_values(laplacian: FloatArray, labeled: IntArray, values: FloatArray
     # Around the mean, so that the ridge draws weakly joined rows there and not to zero.
     pull = laplacian[np.ix_(np.flatnonzero(free), labeled)] @ (values - mean)
     inner[np.diag_indices_from(inner)] += _RIDGE * np.abs(inner.diagonal()).max()
-    result[free] = mean - linalg.solve(inner, pull, assume_a="pos")
+    result[free] = mean - _solve_definite(inner, pull)
     return result
 
 
 def _reached(laplacian: FloatArray, labeled: IntArray) -> BoolArray:
     """Rows in a component of the graph with a labelled row."""
-    _, component = connected_components(csr_matrix(laplacian != 0), directed=False)
-    reached: BoolArray = np.isin(component, component[labeled])
+    joined = laplacian != 0
+    reached = np.zeros(laplacian.shape[0], dtype=bool)
+    reached[labeled] = True
+    front = np.flatnonzero(reached)
+    while front.size:
+        # Each row is in the front once, so that all steps together read the matrix once.
+        new = joined[front].any(axis=0) & ~reached
+        reached |= new
+        front = np.flatnonzero(new)
     return reached
 
 
@@ -92,5 +97,11 @@ def spread_labels(weights: FloatArray, one_hot: FloatArray, alpha: float = 0.99)
     np.divide(1.0, np.sqrt(degrees), out=inverse, where=degrees > 0)
     system = -alpha * (inverse[:, None] * weights * inverse)
     system[np.diag_indices_from(system)] += 1.0
-    spread: FloatArray = linalg.solve(system, (1.0 - alpha) * one_hot, assume_a="pos")
-    return spread
+    return _solve_definite(system, (1.0 - alpha) * one_hot)
+
+
+def _solve_definite(system: FloatArray, right: FloatArray) -> FloatArray:
+    """Solution with a positive definite matrix, without the search for its structure."""
+    factor = linalg.cho_factor(system, overwrite_a=True, check_finite=False)
+    solution: FloatArray = linalg.cho_solve(factor, right, check_finite=False)
+    return solution

@@ -69,12 +69,18 @@ class ScaledRidge:
             system = root[:, None] * self._gram * root
             system[np.diag_indices_from(system)] += self.gamma
             right = root[:, None] * (self.columns.T @ labels)
-            inner = linalg.solve(system, right, assume_a="pos")
+            inner = _solve_definite(system, right)
             return np.asarray(root[:, None] * inner)
         system = (self.columns * weights) @ self.columns.T
         system[np.diag_indices_from(system)] += self.gamma
-        inner = linalg.solve(system, labels, assume_a="pos")
+        inner = _solve_definite(system, labels)
         return np.asarray(weights[:, None] * (self.columns.T @ inner))
+
+
+def _solve_definite(system: FloatArray, right: FloatArray) -> FloatArray:
+    factor = linalg.cho_factor(system, overwrite_a=True, check_finite=False)
+    solution: FloatArray = linalg.cho_solve(factor, right, check_finite=False)
+    return solution
 
 
 def column_shares(slopes: FloatArray, exponent: float) -> FloatArray:

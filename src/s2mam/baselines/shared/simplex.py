@@ -48,6 +48,9 @@ def project_simplex(v: ArrayLike) -> FloatArray:
     # The shift t is never below the largest entry minus one, so that lower entries end at zero
     # wherever they are: clipping there changes nothing and takes minus infinity out of the sums.
     shifted = np.maximum(points - top, -1.0)
+    if points.shape[-1] == 2:  # a line: no need to sort, and two classes are the usual case
+        first = 0.5 * (1.0 + shifted[..., 0] - shifted[..., 1])
+        return np.stack([first, 1.0 - first], axis=-1)
     falling = -np.sort(-shifted, axis=-1)
     counts = np.arange(1, points.shape[-1] + 1)
     shifts = (np.cumsum(falling, axis=-1) - 1.0) / counts
