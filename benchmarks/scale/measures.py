@@ -42,8 +42,8 @@ def score(case: dict[str, Any], model: Any) -> dict[str, Any]:
     return {"accuracy": float(np.mean(np.asarray(model.predict(X_new)) == y_new))}
 
 
-def graph_plan(model: Any, sample: np.ndarray) -> Any:
-    """The pass that sums the graph over all columns, with 200 anchors."""
+def graph_plan(model: Any, sample: np.ndarray, *, clip: bool) -> Any:
+    """The pass that sums the graph over all columns and features of a model, with 200 anchors."""
     from s2mam.scale.anchors import build_anchors
     from s2mam.scale.encoding import ColumnEncoder
     from s2mam.scale.features import feature_map
@@ -51,7 +51,7 @@ def graph_plan(model: Any, sample: np.ndarray) -> Any:
 
     part = model._model.parts[0]
     p = part.design.n_columns
-    encoder = ColumnEncoder(part.reader, np.arange(p), clip=True)
+    encoder = ColumnEncoder(part.reader, np.arange(p), clip=clip)
     graph = build_anchors(
         encoder, np.ones(p), encoder.encode(sample), n_anchors=200, bandwidth=None, seed=0
     )

@@ -44,10 +44,11 @@ def compare_workers(case: dict[str, Any]) -> dict[str, Any]:
         answer: dict[str, Any] = {"survey_seconds": time.perf_counter() - began}
         model = S2MAMClassifier(n_features_to_select=informative, random_state=0)
         answer |= timed(case, model, X, y)
-        plan = graph_plan(model, np.asarray(X[:2000]))
+        plan = graph_plan(model, np.asarray(X[:2000]), clip=True)
         sum_blocks(open_rows(X[: case["workers"] * BLOCK], y[: case["workers"] * BLOCK]), plan)
         found = [_pass(client, open_rows(X, y), plan) for _ in range(3)]
-    return answer | min(found, key=lambda one: one["pass_seconds"])
+    features = {"features": plan.features.n_features}
+    return answer | features | min(found, key=lambda one: one["pass_seconds"])
 
 
 def _pass(client: Any, rows: Any, plan: Any) -> dict[str, Any]:

@@ -125,7 +125,7 @@ def measure_cpu(
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         for n in options.rows:
             files = _files(Path(folder), n, options.columns)
-            for method in methods:
+            for method in [name for name in methods if name in ORDER]:
                 if _hopeless(found["rows"], method, n, options.limit):
                     continue
                 case = {"method": method, "n": n, "p": options.columns, "jobs": 2, **files}
@@ -134,6 +134,8 @@ def measure_cpu(
                 save(found)
         if kept is None:
             _measure_columns(options, Path(folder), found)
+        if kept is None or "passes" in methods:
+            found["passes"] = _measure_passes(options, Path(folder))
     found["exponents"] = {
         f"{method}, {axis}": [_exponent(found[part], method, key, of) for of in CLOCKS]
         for part, axis, key in (("rows", "rows", "n"), ("columns", "columns", "p"))
@@ -144,16 +146,20 @@ def measure_cpu(
 
 
 def _measure_columns(options: argparse.Namespace, folder: Path, found: dict[str, Any]) -> None:
-    """The time of each pass, and fits of tables with more and fewer columns."""
+    """Fits of tables with more and fewer columns."""
     n = min(100_000, sorted(options.rows)[len(options.rows) // 2])
-    files = _files(folder, n, options.columns)
-    case = {"method": "passes", "n": n, "p": options.columns, **files}
-    found["passes"] = _measured(case, options.limit)
     for p in options.widths:
         files = _files(folder, n, p)
         for method in ("s2mam", "base"):
             case = {"method": method, "n": n, "p": p, "jobs": 2, **files}
             found["columns"].append(_measured(case, options.limit))
+
+
+def _measure_passes(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
+    """The time of each pass by itself."""
+    n = min(100_000, sorted(options.rows)[len(options.rows) // 2])
+    files = _files(folder, n, options.columns)
+    return _measured({"method": "passes", "n": n, "p": options.columns, **files}, options.limit)
 
 
 def measure_dask(options: argparse.Namespace, save: Callable[[dict[str, Any]], None]) -> None:

@@ -57,7 +57,7 @@ def _cpu(found: dict[str, Any]) -> list[str]:
         if None not in both:
             lines.append(f"| {name} | {both[0]:.2f} | {both[1]:.2f} |")
     if "us_per_row" in found.get("passes", {}):
-        lines += _forecast(found["passes"])
+        lines += _forecast(found["passes"], found["rows"])
     return [*lines, ""]
 
 
@@ -111,24 +111,42 @@ def _limits(found: dict[str, Any]) -> list[str]:
     return [*lines, ""]
 
 
-def _forecast(passes: dict[str, Any]) -> list[str]:
+def _forecast(passes: dict[str, Any], rows: list[dict[str, Any]]) -> list[str]:
     """What a thousand million rows would take, from the time of one row."""
     micro, p = passes["us_per_row"], passes["p"]
     lines = [
         "",
         "## One row, one core, and a thousand million rows",
         "",
-        f"{p} columns of single precision, {passes['features']} features of all columns, 200 "
-        "anchors. Hours are of the passes alone; the search on the sample comes on top, once.",
+        f"{p} columns of single precision; graph: the {passes['features']:,} features of the base "
+        "model and 200 anchors. Hours are of the passes alone; the search on the sample comes on "
+        "top, once. The network carries at most one sum a block of 131,072 rows, and one more for "
+        "every eight of these.",
         "",
-        "| pass | µs a row | h, 10^9 rows, 1 core | 16 cores | 256 cores |",
-        "| :-- | --: | --: | --: | --: |",
+        "| pass | µs a row | MB a sum | h, 10^9 rows, 1 core | 16 cores | 256 cores "
+        "| GB on the network |",
+        "| :-- | --: | --: | --: | --: | --: | --: |",
     ]
     for name, value in micro.items():
         hours = value * 1e9 / 1e6 / 3600
+        size = passes.get("sum_bytes", {}).get(name)
+        told = ["–", "–"]
+        if size is not None:
+            told = [f"{size / 2**20:.2f}", f"{size * 8 / 7 * 1e9 / 131_072 / 2**30:,.0f}"]
         lines.append(
-            f"| {name} | {value:.2f} | {hours:.1f} | {hours / 16:.2f} | {hours / 256:.3f} |"
+            f"| {name} | {value:.2f} | {told[0]} | {hours:.1f} | {hours / 16:.2f} "
+            f"| {hours / 256:.3f} | {told[1]} |"
         )
+    ends = [row for row in rows if row["method"] == "base" and "cpu_seconds" in row][-2:]
+    if len(ends) == 2:
+        few, many = ends
+        each = 1e6 * (many["cpu_seconds"] - few["cpu_seconds"]) / (many["n"] - few["n"])
+        lines += [
+            "",
+            f"Against the whole fits: from {few['n']:,} to {many['n']:,} rows the processor "
+            f"seconds of the base model grow by {each:.1f} µs a row, of which the passes above "
+            f"explain {micro['survey'] + micro['graph']:.1f}.",
+        ]
     return lines
 
 

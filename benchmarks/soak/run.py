@@ -51,14 +51,15 @@ def soak(minutes: float, seed: int, every: float) -> tuple[np.ndarray, Worker]:
     fill_the_cache_of_numpy()
     # Made beforehand, so that the list of samples is no growth itself.
     samples = np.zeros((int(60.0 * minutes / every) + 3, 1 + len(NAMES)))
-    count, began = 0, time.monotonic()
+    began, last = time.monotonic(), -every
+    free = iter(samples)
     while (now := time.monotonic() - began) < 60.0 * minutes:
-        if count == 0 or now - samples[count - 1, 0] >= every:
-            samples[count] = (now, *figures())
-            count += 1
+        if now - last >= every:
+            last = now
+            next(free)[:] = (now, *figures())
         worker.step()
-    samples[count] = (time.monotonic() - began, *figures())
-    return samples[: count + 1], worker
+    next(free)[:] = (time.monotonic() - began, *figures())
+    return samples[samples[:, 1] > 0.0], worker
 
 
 def report(samples: np.ndarray, worker: Worker, minutes: float, facts: dict[str, Any]) -> str:
