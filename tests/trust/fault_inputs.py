@@ -182,12 +182,17 @@ def constant_columns(name, task):
 
 @fault("duplicated rows, duplicated columns", *BOTH)
 def duplicates(name, task):
-    X, _, y = table(task, n=24, n_labeled=14)
+    X, full, y = table(task, n=24, n_labeled=14)
     twice = np.vstack([np.hstack([X, X])] * 2)
     target = np.concatenate([y, y])
     one, two = (make(name, task).fit(twice, target) for _ in range(2))
     assert_finite(one, twice)
     np.testing.assert_array_equal(decide(one, twice), decide(two, twice))
+    if name in OURS:
+        labeled = np.flatnonzero(y == full)
+        again = make(name, task).fit(np.vstack([X, X[labeled]]), np.concatenate([y, y[labeled]]))
+        heavy = make(name, task).fit(X, y, sample_weight=np.where(y == full, 2.0, 1.0))
+        np.testing.assert_allclose(decide(again, X), decide(heavy, X), atol=1e-8)
 
 
 @fault("huge-scale columns N(100,100), 1e12, 1e-12", *BOTH)
