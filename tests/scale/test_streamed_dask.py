@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 
 from s2mam import ManifoldAdditiveRegressor, S2MAMClassifier, S2MAMRegressor
 from s2mam.exceptions import InvalidInputError
@@ -104,6 +105,23 @@ def test_errors_name_the_chunks():
         DaskSource(rows, y[:3])
     with pytest.raises(InvalidInputError, match="rows and columns"):
         DaskSource(rows[:, 0], y)
+
+
+def test_joblib_spreads_the_searches_of_a_fit_over_a_cluster():
+    X, y, _ = numbers(60)
+    X, y = X[:200], y[:200]
+    alone = S2MAMRegressor(random_state=0, max_iter=5).fit(X, y)
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster),
+        parallel_config(backend="dask"),
+    ):
+        before = cluster.scheduler.transition_counter
+        spread = S2MAMRegressor(random_state=0, max_iter=5, n_jobs=-1).fit(X, y)
+        assert cluster.scheduler.transition_counter > before
+    np.testing.assert_array_equal(spread.predict(X), alone.predict(X))
 
 
 def slow(block):
