@@ -11,6 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from s2mam.baselines.sale import SALEClassifier, class_graph, inverse_graph
 from s2mam.baselines.shared.adaptive_neighbors import row_distances
+from s2mam.datasets import hide_labels, make_additive_classification
 from s2mam.exceptions import InvalidInputError
 
 
@@ -146,3 +147,13 @@ def test_bad_parameters_are_named(name, value):
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+def test_a_circle_is_learned_from_enough_labels():
+    """At chance with a handful of labels among many columns; this shows that it is not a fault."""
+    data = make_additive_classification(
+        400, n_uninformative=0, n_noisy=0, variant="code", random_state=0
+    )
+    y = hide_labels(data.y[:200], per_class=40, random_state=0)
+    model = SALEClassifier().fit(data.X[:200], y)
+    assert model.score(data.X[200:], data.y[200:]) > 0.85

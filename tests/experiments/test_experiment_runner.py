@@ -291,6 +291,36 @@ def test_rerun_computes_cells_of_other_code_again_and_only_these(tmp_path):
     assert len(path.read_text().splitlines()) == 6
 
 
+def test_a_table_without_its_cells_is_added_to(tmp_path):
+    whole = protocol("null", NEAREST, repeats=2)
+    before = run_study(protocol("null", repeats=2), tmp_path, whole=whole)
+    (tmp_path / "try.jsonl").unlink()
+    after = run_study(protocol(NEAREST, repeats=1), tmp_path, whole=whole)
+    assert [line.system for line in after.lines][:2] == ["null", NEAREST.name]
+    for old in before.lines:
+        (new,) = (n for n in after.lines if (n.setting, n.system) == (old.setting, "null"))
+        assert new.scores["test"].mean == pytest.approx(old.scores["test"].mean, rel=1e-5)
+        assert new.scores["test"].count == 2
+    assert "in an earlier run, whose cells are not at hand" in after.text
+    again = run_study(protocol("null", repeats=1), tmp_path, whole=whole)
+    assert again.lines[0].scores["test"].count == 1
+
+
+def test_lines_of_settings_that_have_changed_are_not_kept(tmp_path):
+    whole = protocol("null", repeats=2)
+    run_study(whole, tmp_path)
+    (tmp_path / "try.jsonl").unlink()
+    lines = run_study(replace(protocol(NEAREST, repeats=1), seed=5), tmp_path).lines
+    assert {line.system for line in lines} == {NEAREST.name}
+
+
+def test_another_table_is_not_taken_for_one_of_the_study(tmp_path):
+    run_study(protocol("null", repeats=1), tmp_path)
+    (tmp_path / "try.csv").write_text("setting,system\nmoons,null\n")
+    with pytest.raises(InvalidInputError, match="not a table of this study"):
+        run_study(protocol("null", repeats=1), tmp_path)
+
+
 def test_rerun_of_a_system_that_is_not_run_is_an_error(tmp_path):
     with pytest.raises(InvalidInputError, match="not run: S2MAM"):
         run_study(protocol("null"), tmp_path, rerun=["S2MAM"])

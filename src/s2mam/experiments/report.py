@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from s2mam.experiments.cells import Record
+from s2mam.experiments.kept_lines import kept_lines
 from s2mam.experiments.progress import Advance, silent
 from s2mam.experiments.protocol import Protocol
 from s2mam.experiments.runner import run_protocol
@@ -59,7 +60,8 @@ def run_study(
         As in `run_protocol`.
     whole : Protocol, optional
         The study that `protocol` is a part of. The tables hold all of its cells in the folder, so
-        that systems, settings and repeats can be run one after the other.
+        that systems, settings and repeats can be run one after the other; lines of a table that is
+        there already stay where there are no cells.
 
     Returns
     -------
@@ -76,9 +78,11 @@ def run_study(
         rerun=rerun,
         progress=progress,
     )
-    done, records = _gathered(protocol if whole is None else whole, store)
-    lines = summarize(done, records)
-    text = study_text(done, lines, _origins(records))
+    study = protocol if whole is None else whole
+    kept = kept_lines(place, study)
+    done, records = _gathered(study, store, kept)
+    lines = summarize(done, records, kept)
+    text = study_text(done, lines, _origins(records, lines))
     texts = {"md": text, "csv": csv_text(line_rows(lines)), "json": done.to_json() + "\n"}
     paths = [place / f"{protocol.name}.{ending}" for ending in texts]
     for path, content in zip(paths, texts.values(), strict=True):
@@ -86,7 +90,7 @@ def run_study(
     return Study(lines, text, [*paths, store.path])
 
 
-def _gathered(whole: Protocol, store: CellStore) -> tuple[Protocol, list[Record]]:
+def _gathered(whole: Protocol, store: CellStore, kept: list[Line]) -> tuple[Protocol, list[Record]]:
     """What is done of a study: the protocol cut down to it, and its cells."""
     marks = {setting.name: whole.mark(setting) for setting in whole.settings}
     found = {
@@ -94,26 +98,36 @@ def _gathered(whole: Protocol, store: CellStore) -> tuple[Protocol, list[Record]
         for cell, record in store.records().items()
         if marks.get(cell.setting) == cell.mark
     }
-    seen = dict.fromkeys(cell.system for cell in found)
-    names = {cell.setting for cell in found}
+    seen = dict.fromkeys([cell.system for cell in found] + [line.system for line in kept])
+    names = {cell.setting for cell in found} | {line.setting for line in kept}
     systems = [name for name in whole.systems if name in seen]
     done = replace(
         whole,
         settings=tuple(setting for setting in whole.settings if setting.name in names),
         systems=(*systems, *(name for name in seen if name not in systems)),
-        repeats=1 + max((cell.repeat for cell in found), default=0),
+        repeats=max([cell.repeat + 1 for cell in found] + [_cells(line) for line in kept] + [1]),
     )
     # In the order of the repeats, so that a run in pieces sums as one in one go.
     return done, [found[cell] for cell in sorted(found, key=lambda cell: cell.repeat)]
 
 
-def _origins(records: list[Record]) -> list[str]:
+def _cells(line: Line) -> int:
+    return line.failed + (line.scores["test"].count if "test" in line.scores else 0)
+
+
+def _origins(records: list[Record], lines: list[Line]) -> list[str]:
     """Versions and states of the code that the cells come from, with their systems."""
     groups: dict[str, list[str]] = {}
     for record in records:
         state = f"{record['version']} ({record['code']})"
         groups.setdefault(state, []).append(record["cell"]["system"])
+    known = {(record["cell"]["setting"], record["cell"]["system"]) for record in records}
+    for line in lines:
+        if (line.setting, line.system) not in known:
+            state = "in an earlier run, whose cells are not at hand"
+            groups.setdefault(state, []).extend([line.system] * _cells(line))
     return [
         f"{state}: {len(names)} cells of {', '.join(dict.fromkeys(names))}"
         for state, names in sorted(groups.items())
+        if names
     ]

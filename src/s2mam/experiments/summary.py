@@ -77,7 +77,9 @@ def claimed_name(system: str) -> str:
     return "S2MAM" if system.startswith("S2MAM (PAPER") else system
 
 
-def summarize(protocol: Protocol, records: Sequence[Record]) -> list[Line]:
+def summarize(
+    protocol: Protocol, records: Sequence[Record], kept: Sequence[Line] = ()
+) -> list[Line]:
     """Lines of all tables of a protocol, in its order.
 
     Systems that the paper reports and the protocol does not name follow, with their claims alone.
@@ -87,6 +89,8 @@ def summarize(protocol: Protocol, records: Sequence[Record]) -> list[Line]:
     protocol : Protocol
     records : sequence of dict
         As `run_protocol` returns them.
+    kept : sequence of Line
+        Lines for systems and settings without a record.
 
     Returns
     -------
@@ -97,12 +101,15 @@ def summarize(protocol: Protocol, records: Sequence[Record]) -> list[Line]:
     for record in records:
         key = (record["cell"]["setting"], record["cell"]["system"])
         groups.setdefault(key, []).append(record)
+    before = {(line.setting, line.system): line for line in kept}
     lines = []
     for setting in protocol.settings:
         for system in protocol.systems:
-            found = groups.get((setting.name, system), [])
-            if found:
-                lines.append(_line(setting.name, system, setting.metric, found))
+            place = (setting.name, system)
+            if place in groups:
+                lines.append(_line(*place, setting.metric, groups[place]))
+            elif place in before:
+                lines.append(before[place])
         run = {claimed_name(system) for system in protocol.systems}
         reported = dict.fromkeys(name for place, name, _ in claims if place == setting.claim)
         lines += [
