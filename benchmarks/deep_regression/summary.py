@@ -23,6 +23,14 @@ changes are lower errors. The published column is read from `published.csv`; whe
 figure could be checked against the article, and nothing is claimed about its size. What its
 abstract claims is that SSDKL improves on DKL.
 
+Where published figures were looked for: the article (Jean, Xie and Ermon, NeurIPS 2018, pages 5322
+to 5333, arXiv 1805.10407), of which only abstract and introduction could be read; the authors'
+repository (ermongroup/ssdkl: its README files name the commands that print the figures, no result
+is kept there), a fork (kamranmk/ssdkl) and a port of it (CharlesZJCHEN/ssdkl-revised-for-tf2), its
+issues, and public reviews and summaries of the article. None of these states an error per table.
+`published.csv` takes lines "data, method, reduction in %, source" for whoever has the article; the
+sentences below then compare sizes.
+
 What differs from the published study: at most 2000 unlabelled rows, not all; the process is
 conditioned on the ten held-out labels as well; the variance term is on unlabelled rows (the
 authors' code has it on held-out ones); COREG runs up to 100 rounds (10 in the authors' settings);
