@@ -31,6 +31,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -121,7 +122,9 @@ def measure_cpu(
     """Everything that needs no accelerator; what was kept of an earlier run is not repeated."""
     found: dict[str, Any] = kept or {"rows": [], "columns": []}
     methods = options.methods or _methods()
-    found["rows"] = [row for row in found["rows"] if row["method"] not in methods]
+    found["rows"] = [
+        row for row in found["rows"] if row["method"] not in methods or row["n"] not in options.rows
+    ]
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         for n in options.rows:
             files = _files(Path(folder), n, options.columns)
@@ -214,23 +217,31 @@ def _hopeless(done: list[dict[str, Any]], method: str, n: int, limit: float) -> 
 
 def _measured(case: dict[str, Any], limit: float) -> dict[str, Any]:
     command = [sys.executable, str(HERE / "child.py"), json.dumps(case)]
-    environment = {**os.environ, **single_thread()}
     row = {key: case[key] for key in ("method", "n", "p")} | {
         "workers": case.get("workers", case.get("jobs"))
     }
+    # A group of its own: a child that takes too long ends with the processes it started.
+    child = subprocess.Popen(
+        command,
+        env={**os.environ, **single_thread()},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
     try:
-        done = subprocess.run(
-            command, env=environment, capture_output=True, text=True, timeout=limit
-        )
+        output, errors = child.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)
+        child.communicate()
         row["failure"] = f"not done after {limit:g} s"
     else:
-        if done.returncode == 0:
-            row |= json.loads(done.stdout.splitlines()[-1])
+        if child.returncode == 0:
+            row |= json.loads(output.splitlines()[-1])
         else:
-            killed = done.returncode < 0
-            reason = done.stderr.strip().splitlines()[-1:] or ["unknown"]
-            row["failure"] = f"killed by signal {-done.returncode}" if killed else reason[0]
+            killed = child.returncode < 0
+            reason = errors.strip().splitlines()[-1:] or ["unknown"]
+            row["failure"] = f"killed by signal {-child.returncode}" if killed else reason[0]
     print(json.dumps(row), flush=True)
     return row
 
