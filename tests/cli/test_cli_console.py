@@ -112,6 +112,31 @@ def test_progress_of_a_fit():
     assert hidden.getvalue() == ""
 
 
+def test_waiting_is_shown_on_a_terminal_until_the_next_word(monkeypatch):
+    out = Terminal()
+    monkeypatch.setattr("sys.stderr", out)
+    with session() as console:
+        console.wait("Reading t.csv")
+        assert out.getvalue() == "\r\033[KReading t.csv ..."
+        console.note("3 rows")
+        assert out.getvalue().endswith("...\r\033[K3 rows\n")
+    with suppress(typer.Exit), session() as console:
+        console.wait("Reading t.csv")
+        raise InvalidInputError("no rows")
+    assert out.getvalue().endswith("...\r\033[Ks2mam: error: no rows\n")
+
+
+def test_waiting_is_silent_in_a_pipe_and_when_asked(capsys, monkeypatch):
+    with session() as console:
+        console.wait("Reading t.csv")
+    assert capsys.readouterr() == ("", "")
+    out = Terminal()
+    monkeypatch.setattr("sys.stderr", out)
+    with session(quiet=True) as console:
+        console.wait("Reading t.csv")
+    assert out.getvalue() == ""
+
+
 def test_progress_without_rich(monkeypatch):
     from s2mam.cli import progress
 

@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+import time
 from functools import partial
 from pathlib import Path
 
@@ -70,6 +71,32 @@ def test_ctrl_c_ends_a_fit_without_a_trace(tmp_path: Path):
     assert out == ""
     assert err == "s2mam: stopped.\n"
     assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
+
+
+def test_ctrl_c_keeps_the_model_when_asked_for(tmp_path: Path):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(150, 6)), columns=list("abcdef"))
+    table["y"] = table["a"] + rng.normal(size=150)
+    table.to_csv(tmp_path / "t.csv", index=False)
+    with subprocess.Popen(
+        [*COMMAND, *"fit t.csv -t y --paper --checkpoint fit.ckpt --keep-on-stop --json".split()],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
+    ) as process:
+        checkpoint = tmp_path / "fit.ckpt"  # there after the first iterations of many
+        deadline = time.monotonic() + 120
+        while not checkpoint.exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    told = json.loads(out)
+    assert told["stop_reason"] == "interrupted"
+    assert "ended early" in told["warnings"][0]
+    assert call("predict", "model.s2mam", "t.csv", cwd=tmp_path).returncode == 0
 
 
 def test_the_package_imports_without_the_modules_of_the_extras_and_the_command_line():

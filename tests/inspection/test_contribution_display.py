@@ -38,7 +38,7 @@ def test_signs_differ_without_colour():
     hatches = {bar.get_width(): bar.get_hatch() for bar in display.axes_[0].patches}
     assert hatches[2.0] != hatches[-1.0]
     numbers = [text.get_text() for text in display.axes_[0].texts]
-    assert numbers == ["+2", "-1"]
+    assert numbers == ["+2.00", "−1.00"]
 
 
 def test_the_predicted_class_is_explained_unless_another_is_named(patients):

@@ -7,8 +7,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from s2mam import ManifoldAdditiveRegressor
-from s2mam.inspection import ComponentDisplay, component_curves, component_html
+from s2mam import ManifoldAdditiveRegressor, S2MAMRegressor
+from s2mam.inspection import (
+    ComponentDisplay,
+    DecisionSurfaceDisplay,
+    GraphDisplay,
+    component_curves,
+    component_html,
+)
 from s2mam.inspection.grids import column_grid, usual_range
 from s2mam.inspection.report import report
 from s2mam.intake.columns import ColumnInfo
@@ -69,9 +75,34 @@ def test_the_panel_shows_the_rows_and_says_what_lies_beyond(fitted):
     low, high = display.axes_[0].get_xlim()
     assert high - low < 60.0
     texts = [text.get_text() for text in display.axes_[0].texts]
-    assert texts == ["← 1 row, from -3,000", "1 row, to 5,000 →"]
+    assert texts == ["← 1 row, from −3000", "1 row, to 5000 →"]
     assert not display.axes_[1].texts
     assert "5000" not in component_html(model, X)
+
+
+def test_a_model_without_rows_knows_where_they_were(fitted):
+    X, y, _ = fitted
+    model = S2MAMRegressor(max_iter=5, random_state=0).fit(X, y)
+    assert "time" in component_html(model)
+    assert "5000" not in component_html(model)
+
+
+def test_planes_and_graphs_show_where_the_rows_are(fitted):
+    X, y, model = fitted
+    plane = DecisionSurfaceDisplay.from_estimator(model, X, y, columns=["time", "size"])
+    assert np.ptp(plane.ax_.get_xlim()) < 60.0
+    assert np.ptp(plane.surface.curves[0].grid) < 60.0
+    assert plane.surface.rows.positions[3, 0] == 5000.0  # still among the numbers
+    graph = GraphDisplay.from_estimator(model, X, y, columns=["time", "size"])
+    assert all(np.ptp(axis.get_xlim()) < 60.0 for axis in graph.axes_)
+
+
+def test_categories_of_a_graph_have_their_names(fitted):
+    X, y, _ = fitted
+    X = X.assign(site=np.where(np.arange(80) % 2, "north", "south"))
+    model = ManifoldAdditiveRegressor(sparsity=0.001, manifold=0.0).fit(X, y)
+    graph = GraphDisplay.from_estimator(model, X, y, columns=["size", "site"])
+    assert [tick.get_text() for tick in graph.axes_[0].get_yticklabels()] == ["north", "south"]
 
 
 def test_the_report_offers_the_whole_range(fitted, tmp_path):

@@ -17,10 +17,21 @@ import typer
 
 from s2mam.exceptions import S2MAMError, S2MAMWarning
 
-__all__ = ["INTERRUPTED", "PIPE_CLOSED", "Console", "Debug", "Json", "Quiet", "session"]
+__all__ = [
+    "CLEAR_LINE",
+    "INTERRUPTED",
+    "PIPE_CLOSED",
+    "Console",
+    "Debug",
+    "Json",
+    "Quiet",
+    "session",
+]
 
 #: Exit codes as a shell gives them for the signals.
 INTERRUPTED, PIPE_CLOSED = 130, 141
+#: Back to the start of the line of a terminal, and wipe it.
+CLEAR_LINE = "\r\033[K"
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only warnings and errors.")]
@@ -53,15 +64,31 @@ class Console:
     quiet: bool = False
     notes: list[str] = field(default_factory=list)
     warned: list[str] = field(default_factory=list)
+    _waiting: bool = field(default=False, repr=False)
 
     @property
     def talks(self) -> bool:
         """Whether notes and progress are shown."""
         return not (self.as_json or self.quiet)
 
+    def wait(self, text: str) -> None:
+        """On a terminal, say what takes a while, until there is something else to say."""
+        if self.talks and sys.stderr.isatty():
+            sys.stderr.write(f"{CLEAR_LINE}{text} ...")
+            sys.stderr.flush()
+            self._waiting = True
+
+    def go_on(self) -> None:
+        """Wipe what `wait` wrote."""
+        if self._waiting:
+            sys.stderr.write(CLEAR_LINE)
+            sys.stderr.flush()
+            self._waiting = False
+
     def note(self, text: str) -> None:
         """Say what was done with the input."""
         self.notes.append(text)
+        self.go_on()
         if self.talks:
             typer.echo(text, err=True)
 
@@ -70,11 +97,13 @@ class Console:
         if text in self.warned:
             return
         self.warned.append(text)
+        self.go_on()
         if not self.as_json:
             typer.echo(f"s2mam: warning: {text}", err=True)
 
     def result(self, lines: Iterable[str], **values: Any) -> None:
         """Write the result: lines for people, or values for machines."""
+        self.go_on()
         if self.as_json:
             tree = {**values, "notes": self.notes, "warnings": self.warned}
             typer.echo(json.dumps(_plain(tree), allow_nan=False))
@@ -106,7 +135,10 @@ def session(
         # catch_warnings puts the old one back
         warnings.showwarning = lambda message, *_, **__: console.warn(_one_line(message))
         try:
-            yield console
+            try:
+                yield console
+            finally:
+                console.go_on()
         except KeyboardInterrupt as stop:
             typer.echo("s2mam: stopped.", err=True)
             raise typer.Exit(INTERRUPTED) from stop

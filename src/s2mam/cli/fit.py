@@ -38,6 +38,7 @@ _MOST_SHOWN = 20
 _MOST_OF_IT = 0.9
 # Below this one, the selected columns are not what the model is about.
 _NEXT_TO_NOTHING = 0.05
+_EARLY = {"interrupted": "stopped with Ctrl-C", "time_limit": "its time was up"}
 
 
 def fit(
@@ -76,6 +77,9 @@ def fit(
     time_limit: Annotated[
         float | None, typer.Option(min=0.0, help="Seconds after which to end with what there is.")
     ] = None,
+    keep_on_stop: Annotated[
+        bool, typer.Option("--keep-on-stop", help="On Ctrl-C, save the model of what there is.")
+    ] = False,
     report: Annotated[
         Path | None, typer.Option(help="Page to write about the model, .html.")
     ] = None,
@@ -118,6 +122,7 @@ def fit(
             "n_jobs": n_jobs,
             "checkpoint": checkpoint,
             "time_limit": time_limit,
+            "on_interrupt": "keep" if keep_on_stop else "raise",
         }
         if unlabeled is not None:
             settings["unlabeled"] = np.nan  # a mark of the user's own frees -1 to be a class
@@ -139,15 +144,19 @@ def _at_most(n_select: int, X: Any) -> int:
 
 
 def _learn(X: Any, labels: Target, settings: dict[str, Any], paper: bool, console: Console) -> Any:
+    console.wait("Starting")  # the first import of scikit-learn takes seconds on a slow disk
     from s2mam.bilevel.paper import PAPER
     from s2mam.estimators import S2MAMClassifier, S2MAMRegressor
 
+    console.go_on()
     kind = S2MAMClassifier if labels.classification else S2MAMRegressor
     total = PAPER["max_iter"] if paper else None
     with watch_fit("Fitting", total=total, shown=console.talks) as step:
         model = kind(**{**(PAPER if paper else {}), **settings}, callbacks=[step])
         model.fit(X, labels.y)
     model.callbacks = None
+    if model.stop_reason_ in _EARLY:
+        console.warn(f"the fit ended early ({_EARLY[model.stop_reason_]}); the model is rougher.")
     if not np.all(np.isfinite(model.mask_probabilities_)):
         raise S2MAMError("The fit ended with numbers that are not finite; no model is written.")
     return model

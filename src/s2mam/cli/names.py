@@ -12,6 +12,8 @@ from s2mam.exceptions import InvalidInputError
 __all__ = ["choose", "near", "quoted", "shown", "some", "split_names"]
 
 _WIDEST = 60
+# A part of a name of this length is hardly there by chance.
+_ENOUGH = 3
 
 
 def split_names(given: Iterable[str] | None, known: Iterable[str] = ()) -> list[str]:
@@ -67,9 +69,14 @@ def near(name: str, known: Sequence[str], *, what: str = "there are") -> str:
     "did you mean 'class'?"
     >>> near("z", ["class", "age"])
     'there are class, age.'
+    >>> near("crimes", ["Violent crimes / pop.", "age"])
+    "did you mean 'Violent crimes / pop.'?"
     """
     lower = {one.lower().strip(): one for one in reversed(known)}
-    found = get_close_matches(name.lower().strip(), lower, n=3, cutoff=0.6)
+    asked = name.lower().strip()
+    found = get_close_matches(asked, lower, n=3, cutoff=0.6)
+    if not found and len(asked) >= _ENOUGH:
+        found = [one for one in reversed(lower) if asked in one][:3]
     if found:
         return f"did you mean {' or '.join(repr(lower[one]) for one in found)}?"
     return f"{what} {some(known)}."

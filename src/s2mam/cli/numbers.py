@@ -137,7 +137,7 @@ def read_numbers(
         if cells.odd.empty and (cells.numbers.notna().any() or name in numeric):
             changed[name] = cells.numbers
             if cells.example is not None:
-                spelled.append(f"{name} ({cells.example[0]!r} is {cells.example[1]:g})")
+                spelled.append(f"{name} ({cells.example[0]!r} is {cells.example[1]:.10g})")
         else:
             marks = _no_values(frame[name], marks)
             if marks:

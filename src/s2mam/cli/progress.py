@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO, TypeAlias
 
+from s2mam.cli.console import CLEAR_LINE
+
 __all__ = ["Say", "Step", "watch_fit", "watch_steps"]
 
 #: Called by an estimator with a dict that holds "done" and "total", or "iteration".
 Step: TypeAlias = Callable[[dict[str, Any]], None]
 
 Say: TypeAlias = Callable[[str], None]
-# Back to the start of the line, and wipe it.
-_CLEAR = "\r\033[K"
 # Seconds between two lines in a pipe.
 _PAUSE = 5.0
 
@@ -52,8 +52,8 @@ def watch_fit(
     else:
         bar = _rich_bar(out)
         if bar is None:
-            yield _Lines(title, total, out, pause=0.1, start=_CLEAR, end="")
-            out.write(_CLEAR)
+            yield _Lines(title, total, out, pause=0.1, start=CLEAR_LINE, end="")
+            out.write(CLEAR_LINE)
             return
         with bar:
             task = bar.add_task(title, total=total)
@@ -79,7 +79,7 @@ def watch_steps(*, shown: bool = True, stream: TextIO | None = None) -> Iterator
     fold 1 of 5
     """
     out = sys.stderr if stream is None else stream
-    start, end = (_CLEAR, "") if out.isatty() else ("", "\n")
+    start, end = (CLEAR_LINE, "") if out.isatty() else ("", "\n")
 
     def say(text: str) -> None:
         if shown:
@@ -90,7 +90,7 @@ def watch_steps(*, shown: bool = True, stream: TextIO | None = None) -> Iterator
         yield say
     finally:
         if shown and start:
-            out.write(_CLEAR)
+            out.write(CLEAR_LINE)
 
 
 class _Lines:

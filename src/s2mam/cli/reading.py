@@ -106,6 +106,7 @@ def read_table(
     pandas.DataFrame
         With names that are text, none of them empty or twice, without spaces around them.
     """
+    console.wait(f"Reading {name_of(path)}")
     _require_pandas()
     options = TableOptions() if options is None else options
     text, numeric = {name.strip() for name in text}, {name.strip() for name in numeric}
@@ -132,13 +133,15 @@ def read_table(
     if frame.empty:
         raise InvalidInputError(f"{label} has no rows.")
     _tell_renamed(frame, console, label)
-    return read_numbers(
+    frame = read_numbers(
         frame,
         console,
         skip={*text, *([] if target is None else [target])},
         numeric=numeric,
         missing=options.missing,
     )
+    console.go_on()
+    return frame
 
 
 def name_of(path: Path) -> str:

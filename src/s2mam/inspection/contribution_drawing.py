@@ -8,6 +8,7 @@ import numpy as np
 
 from s2mam._typing import FloatArray
 from s2mam.inspection.drawing import COLORS, GREY, bare
+from s2mam.inspection.numbers import alike
 
 __all__ = ["draw_strips", "draw_waterfall"]
 
@@ -47,12 +48,15 @@ def draw_waterfall(axis: Any, labels: list[str], steps: FloatArray, start: float
     decision = float(ends[-1]) if len(steps) else start
     axis.axvline(start, color=GREY, linewidth=0.8, linestyle="--", zorder=0)
     span = float(np.ptp(np.concatenate([[start], ends]))) or 1.0
+    texts = alike([start, decision, *steps.tolist()])
     for k, step in enumerate(steps):
         right = max(begins[k], ends[k]) + 0.015 * span
-        axis.text(right, k, f"{step:+.3g}", va="center", fontsize="x-small")
+        axis.text(
+            right, k, ("+" if step >= 0 else "") + texts[k + 2], va="center", fontsize="x-small"
+        )
     axis.set_yticks(
         [-1, *at, len(steps)],
-        [f"intercept  {start:.3g}", *labels, f"decision  {decision:.3g}"],
+        [f"intercept  {texts[0]}", *labels, f"decision  {texts[1]}"],
         fontsize="small",
     )
     axis.plot([start], [-1], "o", color="black", markersize=5)

@@ -9,6 +9,7 @@ import numpy as np
 from s2mam._typing import AnyArray, FloatArray
 from s2mam.exceptions import MissingDependencyError
 from s2mam.inspection.components import ComponentCurve
+from s2mam.inspection.numbers import number
 
 __all__ = [
     "COLORS",
@@ -165,8 +166,8 @@ def _cut_view(axis: Any, curve: ComponentCurve) -> None:
     margin = 0.05 * (high - low)
     axis.set_xlim(low - margin, high + margin)
     for place, align, outside, arrow in (
-        (0.01, "left", curve.observed[curve.observed < low], "← {}, from {:,.4g}"),
-        (0.99, "right", curve.observed[curve.observed > high], "{}, to {:,.4g} →"),
+        (0.01, "left", curve.observed[curve.observed < low], "← {}, from {}"),
+        (0.99, "right", curve.observed[curve.observed > high], "{}, to {} →"),
     ):
         if len(outside):
             rows = f"{len(outside)} row" + ("" if len(outside) == 1 else "s")
@@ -174,7 +175,7 @@ def _cut_view(axis: Any, curve: ComponentCurve) -> None:
             axis.text(
                 place,
                 0.99,
-                arrow.format(rows, end),
+                arrow.format(rows, number(end, 4)),
                 fontsize="x-small",
                 ha=align,
                 va="top",

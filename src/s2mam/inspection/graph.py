@@ -16,6 +16,7 @@ from s2mam.graphs import build_graph
 from s2mam.inspection.components import column_names, column_positions, effects
 from s2mam.inspection.drawing import bare, pyplot, short_name
 from s2mam.inspection.frames import data_frame
+from s2mam.inspection.grids import usual_range
 from s2mam.inspection.row_drawing import draw_rows
 from s2mam.inspection.surface_values import RowPositions, row_positions
 from s2mam.intake import TableReader
@@ -50,6 +51,8 @@ class GraphDisplay:
         Number of connected parts of each graph.
     classes : ndarray or None
         Classes of a classifier.
+    categories : tuple of two tuples or None
+        Categories of the two columns; None for numbers.
 
     Attributes
     ----------
@@ -77,6 +80,7 @@ class GraphDisplay:
     agreement: tuple[float, float]
     n_components: tuple[int, int]
     classes: AnyArray | None = None
+    categories: tuple[tuple[Any, ...] | None, ...] = (None, None)
     figure_: Any = field(default=None, init=False, repr=False)
     axes_: Any = field(default=None, init=False, repr=False)
 
@@ -153,6 +157,7 @@ class GraphDisplay:
             agreement=(fits[0], fits[1]),
             n_components=(graphs[0].diagnostics.n_components, graphs[1].diagnostics.n_components),
             classes=classes,
+            categories=tuple(reader.columns_[j].categories for j in chosen),
         )
         return display.plot(ax=ax)
 
@@ -198,6 +203,7 @@ class GraphDisplay:
             axes[k].set_title(self._title(k), fontsize="small")
             axes[k].set_xlabel(short_name(self.names[0]), fontsize="small")
             bare(axes[k])
+            self._set_view(axes[k])
         axes[0].set_ylabel(short_name(self.names[1]), fontsize="small")
         owner = axes[0].figure if ours else axes[0]
         place = {"loc": "outside lower center", "ncols": 6} if ours else {"loc": "best"}
@@ -205,6 +211,20 @@ class GraphDisplay:
         owner.legend(handles, labels, frameon=False, fontsize="small", **place)
         self.figure_, self.axes_ = axes[0].figure, axes[:2]
         return self
+
+    def _set_view(self, axis: Any) -> None:
+        """Names of categories, and of numbers where nearly all rows are."""
+        for k, side in enumerate("xy"):
+            values = self.rows.positions[:, k]
+            values = values[~np.isnan(values)]
+            categories = self.categories[k]
+            if categories is not None:
+                texts = [short_name(str(value), 12) for value in categories]
+                getattr(axis, f"set_{side}ticks")(np.arange(len(texts)), texts)
+            elif len(values) and usual_range(values) != (values.min(), values.max()):
+                low, high = usual_range(values)
+                margin = 0.05 * (high - low)
+                getattr(axis, f"set_{side}lim")(low - margin, high + margin)
 
     def _draw_edges(self, axis: Any, weights: Any) -> None:
         edges = sparse.triu(weights, k=1).tocoo()

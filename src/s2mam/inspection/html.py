@@ -13,6 +13,7 @@ from s2mam.exceptions import InvalidInputError
 from s2mam.inspection.components import ComponentCurve, component_curves
 from s2mam.inspection.drawing import COLORS, short_name
 from s2mam.inspection.learned import learned_curves
+from s2mam.inspection.numbers import number
 
 if TYPE_CHECKING:
     from s2mam.estimators.base import AdditiveEstimator
@@ -148,7 +149,7 @@ def _ends(curve: ComponentCurve) -> str:
         names = ", ".join(short_name(str(value), 14) for value in curve.grid[:4])
         return escape(names + (", …" if len(curve.grid) > 4 else ""))
     first, last = curve.grid[curve.in_view][[0, -1]]
-    return f'{first:.4g}<span style="float:right">{last:.4g}</span>'
+    return f'{number(first, 4)}<span style="float:right">{number(last, 4)}</span>'
 
 
 def _range(curves: list[ComponentCurve]) -> tuple[float, float]:

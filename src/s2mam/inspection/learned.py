@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from s2mam._typing import AnyArray
 from s2mam.inspection.components import ComponentCurve, column_names, effects
-from s2mam.inspection.grids import column_grid, grid_table
+from s2mam.inspection.grids import column_grid, grid_table, usual_range
 from s2mam.intake import ColumnInfo
 
 if TYPE_CHECKING:
@@ -95,6 +95,8 @@ def _quantile_grid(infos: list[ColumnInfo], size: int) -> AnyArray:
     known = [info.knots for info in infos if info.knots is not None and info.kind == "numeric"]
     if not known:
         return column_grid(infos[0], size)
+    low, high = usual_range(known[0])  # a glance needs no far-out values
     knots = np.unique(known[0])
+    knots = knots[(knots >= low) & (knots <= high)]
     at = np.unique(np.linspace(0, len(knots) - 1, size).round().astype(np.intp))
     return knots[at]

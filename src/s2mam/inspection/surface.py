@@ -145,7 +145,8 @@ class DecisionSurfaceDisplay:
             self._draw_space(ax, level)
         else:
             self._draw_plane(ax)
-        draw_rows(ax, self.surface.rows, self.surface.classes)
+        views = [curve.usual_range for curve in self.surface.curves]
+        draw_rows(ax, self.surface.rows.within(views), self.surface.classes)
         for name, curve in zip("xyz", self.surface.curves, strict=False):
             _label_axis(ax, name, curve)
         self.figure_, self.ax_ = ax.figure, ax

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,6 +46,13 @@ class RowPositions:
     positions: FloatArray
     labeled: BoolArray
     labels: AnyArray | None
+
+    def within(self, views: Sequence[tuple[float, float]]) -> RowPositions:
+        """The same rows; those outside the ranges of the columns have no position."""
+        inside = np.ones(len(self.positions), dtype=bool)
+        for values, (low, high) in zip(self.positions.T, views, strict=True):
+            inside &= (values >= low) & (values <= high)
+        return replace(self, positions=np.where(inside[:, None], self.positions, np.nan))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -120,7 +127,11 @@ def decision_surface(
     chosen = column_positions(columns, column_names(estimator, feature_names))
     if len(set(chosen)) != len(chosen) or len(chosen) not in (2, 3):
         raise InvalidInputError(f"columns={columns!r} must name two or three different columns.")
-    curves = component_curves(estimator, X, chosen, grid, feature_names=feature_names)
+    curves = [
+        # Far-out values of a few rows would leave little of the picture to the others.
+        replace(curve, grid=curve.grid[curve.in_view], values=curve.values[curve.in_view])
+        for curve in component_curves(estimator, X, chosen, grid, feature_names=feature_names)
+    ]
     empty = [curve.name for curve in curves if not len(curve.grid)]
     if empty:
         raise InvalidInputError(f"Column {empty[0]!r} holds no value in X; choose another one.")

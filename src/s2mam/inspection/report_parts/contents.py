@@ -87,7 +87,7 @@ def build_page(
         Section(
             "unlabelled",
             "What the unlabelled rows add",
-            unlabeled_section(evaluation, _graph_weight(estimator)),
+            unlabeled_section(evaluation, _weight_of_rows(estimator)),
         ),
         Section("load", "Use the model again", _load_section(model_path, facts.names)),
         Section(
@@ -209,9 +209,11 @@ def _versions() -> list[tuple[str, str]]:
     return own + [(package, version(package)) for package in _PACKAGES]
 
 
-def _graph_weight(estimator: Any) -> float | None:
+def _weight_of_rows(estimator: Any) -> float | None:
     weights = getattr(estimator, "chosen_", {}).get("member_weights")
-    return None if weights is None else float(weights.get("graph", 0.0))
+    if weights is None:
+        return None
+    return float(weights.get("graph", 0.0) + weights.get("self_training", 0.0))
 
 
 def _footer(show_rows: bool) -> Markup:

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from s2mam.inspection.numbers import alike, number
+
 __all__ = [
     "Markup",
     "alike",
@@ -108,49 +110,6 @@ def count(n: int, noun: str) -> str:
     return f"{n:,} {noun}" + ("" if n == 1 else "s")
 
 
-def number(value: Any, digits: int = 3) -> str:
-    """A number to read: significant digits, no needless exponent; a dash where there is none.
-
-    Examples
-    --------
-    >>> number(0.123456), number(1234567.0), number(float("nan"))
-    ('0.123', '1,234,567', '–')
-    """
-    value = float(value)
-    if not math.isfinite(value):
-        return "–"
-    size = abs(value)
-    if size >= 10**digits:
-        return f"{value:.{digits}g}" if size >= 1e9 else f"{value:,.0f}".replace("-", "−")
-    if 0.0 < size < 1e-4:
-        return f"{value:.{digits - 1}e}".replace("-", "−")
-    return f"{value:.{digits}g}".replace("-", "−")
-
-
-def alike(values: Sequence[float], digits: int = 3) -> list[str]:
-    """Numbers to compare: all with the decimals that the largest of them needs.
-
-    Examples
-    --------
-    >>> alike([0.12, 0.103, 0.1351]), alike([-0.002, -0.0046, 0.00004], 2)
-    (['0.120', '0.103', '0.135'], ['−0.0020', '−0.0046', '0.0000'])
-    >>> alike([12345.6, 7.0]), alike([float("nan"), 0.0])
-    (['12,346', '7'], ['–', '0'])
-    """
-    sizes = [abs(float(value)) for value in values if math.isfinite(value) and value]
-    if not sizes:
-        return [number(value) for value in values]
-    if not 1e-4 <= max(sizes) < 1e9:
-        return [number(value, digits) for value in values]
-    decimals = max(0, digits - 1 - math.floor(math.log10(max(sizes))))
-    texts = [f"{float(value):,.{decimals}f}" if math.isfinite(value) else "–" for value in values]
-    # Nothing is left of the sign of what rounds to zero.
-    return [
-        text.replace("-", "−" if any(sign in "123456789" for sign in text) else "")
-        for text in texts
-    ]
-
-
 def percent(value: float, digits: int = 0) -> str:
     """A share as a percentage.
 
@@ -196,10 +155,9 @@ def table(caption: Any, header: Sequence[str], rows: Iterable[Sequence[Any]]) ->
     """
     rows = list(rows)
     # Columns of numbers stand to the right, so that their digits stand below each other.
-    looks = [
-        "number" if j and rows and all(_NUMBER.fullmatch(str(cells[j])) for cells in rows) else None
-        for j in range(len(header))
-    ]
+    looks = ["number" if j and _all_numbers(rows, j) else None for j in range(len(header))]
+    if len(header) == 2:
+        looks[1] = None  # words and numbers, one below the other
     titles = [
         tag("th", title, scope="col", role="columnheader", class_=look)
         for title, look in zip(header, looks, strict=True)
@@ -220,6 +178,10 @@ def table(caption: Any, header: Sequence[str], rows: Iterable[Sequence[Any]]) ->
         role="table",
         class_="pairs" if len(header) == 2 else None,
     )
+
+
+def _all_numbers(rows: Sequence[Sequence[Any]], j: int) -> bool:
+    return bool(rows) and all(_NUMBER.fullmatch(str(cells[j])) for cells in rows)
 
 
 def as_json(value: Any) -> Markup:

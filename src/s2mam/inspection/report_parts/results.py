@@ -77,15 +77,15 @@ def results_section(evaluation: Evaluation, *, show_rows: bool) -> Markup:
     return join(parts)
 
 
-def unlabeled_section(evaluation: Evaluation, graph_weight: float | None) -> Markup:
+def unlabeled_section(evaluation: Evaluation, weight_of_rows: float | None) -> Markup:
     """The same scores without the unlabelled rows.
 
     Parameters
     ----------
     evaluation : Evaluation
         Scores on held-out labels.
-    graph_weight : float or None
-        Share of the averaged model that spreads labels along the graph of all rows.
+    weight_of_rows : float or None
+        Share of the averaged model that learns from labels given to unlabelled rows.
 
     Returns
     -------
@@ -102,13 +102,13 @@ def unlabeled_section(evaluation: Evaluation, graph_weight: float | None) -> Mar
             _rows(scores, _FEWER),
         ),
     ]
-    if graph_weight is not None:
+    if weight_of_rows is not None:
         parts.append(
             tag(
                 "p",
-                f"{percent(graph_weight)} of the averaged model spreads labels along the graph of "
-                "all rows. Unlabelled rows also tell the scale of the columns and which of them "
-                "depend on each other.",
+                f"{percent(weight_of_rows)} of the averaged model learns from all rows, with labels "
+                "that spread to the unlabelled ones. These also tell the scale of the columns and "
+                "which of them depend on each other.",
             )
         )
     return join(parts)
