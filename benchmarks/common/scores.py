@@ -12,6 +12,8 @@ from s2mam._typing import AnyArray
 
 #: Edges of the bins of the calibration of mask probabilities; finer where most columns are.
 MASK_BINS = (0.0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
+#: Random orders of columns that a method ranks alike.
+_TIE_ORDERS = 50
 
 
 def accuracy(y: AnyArray, predicted: AnyArray) -> float:
@@ -74,11 +76,21 @@ def selection_scores(selected: AnyArray, source: AnyArray) -> Row:
 
 
 def top_recall(ranking: AnyArray, source: AnyArray) -> float:
-    """Share of originals among the highest ranked columns, as many as there are originals."""
+    """Share of originals among the highest ranked columns, as many as there are originals.
+
+    Columns with the same rank come in random order, and the mean over such orders counts: the
+    informative columns come first in the generators, so that their order would favour a method that
+    ranks most columns alike.
+    """
     originals = np.unique(source[source >= 0])
-    top = np.argsort(-np.asarray(ranking, dtype=float), kind="stable")[: originals.size]
-    chosen = source[top]
-    return float(np.unique(chosen[chosen >= 0]).size / originals.size)
+    values = np.asarray(ranking, dtype=float)
+    rng = np.random.default_rng(0)
+    shares = []
+    for _ in range(_TIE_ORDERS):
+        top = np.lexsort((rng.random(values.size), -values))[: originals.size]
+        chosen = source[top]
+        shares.append(np.unique(chosen[chosen >= 0]).size / originals.size)
+    return float(np.mean(shares))
 
 
 def mask_calibration(probabilities: AnyArray, informative: AnyArray) -> list[list[float]]:

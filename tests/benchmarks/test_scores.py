@@ -75,3 +75,12 @@ def test_ranks_and_wins_use_sets_that_have_the_methods():
 def test_mean_and_sample_deviation():
     assert mean_sd([{"f": 1.0}, {"f": 3.0}, {"failure": "x"}], "f", 2) == "2.00 ± 1.41"
     assert mean_sd([{"failure": "x"}], "f") == "–"
+
+
+def test_top_recall_does_not_profit_from_the_order_of_columns_that_are_ranked_alike():
+    source = np.where(np.arange(100) < 4, np.arange(100), -1)
+    assert top_recall(np.zeros(100), source) < 0.1
+    assert top_recall(np.zeros(100), source[::-1].copy()) < 0.1
+    known = np.zeros(100)
+    known[0] = 1.0
+    assert 0.25 <= top_recall(known, source) < 0.35

@@ -1,7 +1,9 @@
 """The additive models that are averaged, all fitted to the same labelled rows.
 
 - *masks*: the posterior average over hard masks, one per view;
-- *relevance*: the expected mask after one or a few steps from "all columns alike", one per view;
+- *relevance*: the expected mask after one or a few steps from "all columns alike", per view, and
+  straight lines of all columns alike;
+- *self_training*: lines of all columns, fitted to all rows with the classes they give them;
 - *graph*: labels spread along a graph over all rows, then the additive model refitted to all rows;
   one graph uses the columns that depend on each other, the other the learned contributions.
 """
@@ -16,6 +18,7 @@ import numpy as np
 from s2mam._typing import FloatArray, IntArray
 from s2mam.bilevel.mask_member import MaskSettings, StartMask, find_masks, sample_masks
 from s2mam.bilevel.refitting import refit_to_all
+from s2mam.bilevel.self_training import self_trained_lines
 from s2mam.bilevel.views import View
 from s2mam.graphs.build import build_graph
 from s2mam.graphs.laplacian import Laplacian
@@ -27,6 +30,9 @@ __all__ = ["MemberFit", "MemberSettings", "fit_members", "search_masks"]
 
 # (noise, steps) of the relevance members: strong and weak signals, dense and sparser masks.
 RELEVANCE = ((0.3, 1), (0.3, 4), (2.0, 1), (2.0, 4))
+# Noise of the members that are lines of all columns alike: tables where every column says a little
+# have nothing to choose and no labels to spare for curves.
+_LINES_NOISE = (0.1, 1.0)
 # The rows may mislead about the columns: the first view believes them, the others only a little,
 # and held-out labels decide between them.
 _PRIOR_STRENGTH = (1.0, 0.3)
@@ -79,7 +85,7 @@ class MemberFit:
     Attributes
     ----------
     name : str
-        "masks", "relevance" or "graph".
+        "masks", "relevance", "self_training" or "graph".
     view : int
         The view its coefficients belong to.
     fit : AtomFit
@@ -182,6 +188,10 @@ def fit_members(
         )
         members.extend(_relevance_members(atoms, index, prior))
     if settings.column_graph is not None:
+        if not settings.regression:
+            believed = settings.masks.weights
+            lines = self_trained_lines(views[0].atoms, believed, rows, target, weights)
+            members.append(MemberFit("self_training", 0, lines))
         members.extend(_graph_members(views[0], rows, target, weights, settings, rng))
     return members
 
@@ -196,6 +206,19 @@ def _relevance_members(atoms: LabeledAtoms, index: int, settings: MaskSettings) 
             weights, dual = path[steps]
             fit = atoms.expand(weights[:p], weights[p:], dual)
             members.append(MemberFit("relevance", index, fit))
+    if index == 0:
+        members.extend(_line_members(atoms, index, settings))
+    return members
+
+
+def _line_members(atoms: LabeledAtoms, index: int, settings: MaskSettings) -> list[MemberFit]:
+    members = []
+    p = atoms.n_columns
+    for noise in _LINES_NOISE:
+        path = relevance_path(atoms, settings.weights, noise=noise, keep=[0], curve_share=0.0)
+        weights, dual = path[0]
+        fit = atoms.expand(weights[:p], weights[p:], dual)
+        members.append(MemberFit("relevance", index, fit))
     return members
 
 

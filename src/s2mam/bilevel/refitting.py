@@ -15,7 +15,10 @@ from s2mam.bases.atoms import Atoms
 from s2mam.bases.curves import LazyCurves
 from s2mam.masks.labeled_atoms import AtomFit, labeled_atoms
 
-__all__ = ["refit_held", "refit_to_all", "refit_wide"]
+__all__ = ["LEAST_RIDGE", "dual_ridge", "refit_held", "refit_to_all", "refit_wide"]
+
+# For rows that are all alike.
+LEAST_RIDGE = 1e-12
 
 
 def refit_to_all(
@@ -97,7 +100,7 @@ def refit_wide(
     kernel = _kernel(straight, curves, lines, bends)
     duals, intercepts = [], []
     for target, counts in targets:
-        dual, intercept = _dual(kernel, target, counts, ridge)
+        dual, intercept = dual_ridge(kernel, target, counts, ridge)
         duals.append(dual)
         intercepts.append(intercept)
     together = np.concatenate(duals, axis=1)
@@ -130,7 +133,7 @@ def _kernel(
     return kernel
 
 
-def _dual(
+def dual_ridge(
     kernel: FloatArray, target: FloatArray, counts: FloatArray, ridge: float
 ) -> tuple[FloatArray, FloatArray]:
     """Coefficients (n, k) of the rows' kernels, and the intercept.
@@ -144,7 +147,7 @@ def _dual(
     mean = among @ share
     gram = among - mean[:, None] - mean[None, :] + float(share @ mean)
     gram *= np.outer(root, root)
-    gram.flat[:: gram.shape[0] + 1] += ridge * np.trace(gram) / total
+    gram.flat[:: gram.shape[0] + 1] += max(ridge * float(np.trace(gram)) / total, LEAST_RIDGE)
     target_mean = share @ target[used]
     solved = root[:, None] * np.linalg.solve(gram, (target[used] - target_mean) * root[:, None])
     inside = solved - share[:, None] * solved.sum(axis=0)

@@ -13,9 +13,9 @@ from s2mam._typing import FloatArray, IntArray
 __all__ = ["LabeledRows", "prior_weights", "weigh"]
 
 # Prior share of each kind of member.
-_PRIOR = {"masks": 0.25, "relevance": 0.45, "graph": 0.3}
+_PRIOR = {"masks": 0.25, "relevance": 0.45, "graph": 0.3, "self_training": 0.05}
 # The same when labels are too few to hold any back: then the rows tell more than the labels.
-_BLIND_PRIOR = {"masks": 0.1, "relevance": 0.3, "graph": 0.6}
+_BLIND_PRIOR = {"masks": 0.1, "relevance": 0.3, "graph": 0.6, "self_training": 0.0}
 # Power of the held-out likelihood: members are refitted on fewer labels and judged on few, so the
 # full likelihood would bet on one of them too early.
 _POWER_NUMBERS, _POWER_CLASSES = 0.3, 0.6

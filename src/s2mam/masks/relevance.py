@@ -42,7 +42,8 @@ def relevance_path(
     keep : collection of int
         Numbers of steps to return the weights of; zero is the start.
     curve_share : float
-        Weight of a curved part relative to the straight part, at the start.
+        Weight of a curved part relative to the straight part, at the start; zero leaves the
+        curved parts out.
 
     Returns
     -------
@@ -60,13 +61,12 @@ def relevance_path(
     >>> bool(weights[0] > 10 * weights[1:3].max())
     True
     """
-    p, rank = atoms.n_columns, atoms.curved.shape[2]
-    features = np.hstack([atoms.straight, atoms.flat])
-    owner = np.concatenate([np.arange(p), np.repeat(np.arange(p, 2 * p), rank)])
+    p = atoms.n_columns
+    features, owner = _features(atoms, curves=curve_share > 0.0)
     trace = _by_atom(np.square(features).sum(axis=0), owner, 2 * p) / max(atoms.freedom + 1.0, 1.0)
     weights = np.concatenate([start, curve_share * start]) * (trace > 1e-9)
     if not weights.any():
-        weights[:] = 1.0
+        weights[owner] = 1.0
     trace = trace + 1e-12
     weights = weights / (weights @ trace)
     path: dict[int, tuple[FloatArray, FloatArray]] = {}
@@ -78,8 +78,8 @@ def relevance_path(
             features, owner = features[:, alive[owner]], owner[alive[owner]]
         matrix = (features * weights[owner]) @ features.T
         matrix.flat[:: matrix.shape[0] + 1] += noise
-        inverse = np.linalg.inv(matrix)
-        dual = inverse @ atoms.target
+        inverse = np.linalg.inv(matrix).astype(np.float64, copy=False)
+        dual: FloatArray = inverse @ atoms.target
         scale = float(np.sum(atoms.target * dual))
         if step in keep:
             path[step] = (weights.copy(), dual)
@@ -90,6 +90,15 @@ def relevance_path(
             weights = weights * _gains(atoms, features, owner, inverse, dual, noise, trace, scale)
             weights = weights / (weights @ trace)
     return path
+
+
+def _features(atoms: LabeledAtoms, *, curves: bool) -> tuple[FloatArray, IntArray]:
+    """Features of the atoms side by side, and the atom each of them belongs to."""
+    p, rank = atoms.n_columns, atoms.curved.shape[2]
+    if not curves:
+        return atoms.straight, np.arange(p)
+    owner = np.concatenate([np.arange(p), np.repeat(np.arange(p, 2 * p), rank)])
+    return np.hstack([atoms.straight, atoms.flat]), owner
 
 
 def _gains(
