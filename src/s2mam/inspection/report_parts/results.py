@@ -106,7 +106,7 @@ def unlabeled_section(evaluation: Evaluation, weight_of_rows: float | None) -> M
         parts.append(
             tag(
                 "p",
-                f"{percent(weight_of_rows)} of the averaged model learns from all rows, with labels "
+                f"{percent(weight_of_rows)} of the averaged model learns from all rows, by labels "
                 "that spread to the unlabelled ones. These also tell the scale of the columns and "
                 "which of them depend on each other.",
             )
