@@ -13,6 +13,10 @@ TITLES = {
 }
 
 
+# More processes than this want to run on the two cores of the machine.
+_BUSY = 2.0
+
+
 def page(results: dict[str, Any], protocol: str) -> str:
     """Markdown of everything that was measured."""
     lines = ["# Time and memory at any number of rows", ""]
@@ -82,6 +86,12 @@ def _dask(rows: list[dict[str, Any]]) -> list[str]:
             f"| {' + '.join(f'{one:.2f}' for one in row['pass_cpu'])} | {most:.2f} "
             f"| {row['load']:.1f} |"
         )
+    if any(row.get("load", 0.0) > _BUSY for row in rows):
+        lines += [
+            "",
+            "Other work held the processors (the load says how much), so that the seconds, and the "
+            "gain by them, say nothing here; the processor seconds do.",
+        ]
     return [*lines, ""]
 
 
