@@ -112,14 +112,17 @@ def test_progress_of_a_fit():
     assert hidden.getvalue() == ""
 
 
-def test_waiting_is_shown_on_a_terminal_until_the_next_word(monkeypatch):
+def test_waiting_is_shown_in_the_last_line_of_a_terminal(monkeypatch):
     out = Terminal()
     monkeypatch.setattr("sys.stderr", out)
     with session() as console:
         console.wait("Reading t.csv")
         assert out.getvalue() == "\r\033[KReading t.csv ..."
         console.note("3 rows")
-        assert out.getvalue().endswith("...\r\033[K3 rows\n")
+        assert out.getvalue().endswith("...\r\033[K3 rows\nReading t.csv ...")
+        console.go_on()
+        console.warn("odd")
+        assert out.getvalue().endswith("...\r\033[Ks2mam: warning: odd\n")
     with suppress(typer.Exit), session() as console:
         console.wait("Reading t.csv")
         raise InvalidInputError("no rows")

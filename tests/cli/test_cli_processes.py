@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -32,6 +33,24 @@ def test_a_table_from_start_to_end(tmp_path: Path, classes: pd.DataFrame, few: p
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 81
     assert "accuracy" in done.stderr
+
+
+def test_the_tab_key_completes_commands_options_and_values():
+    def complete(line):
+        words = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split(" ")) - 1)}
+        done = subprocess.run(
+            COMMAND,
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "_S2MAM_COMPLETE": "complete_bash", **words},
+        )
+        return done.stdout.split()
+
+    assert complete("s2mam re") == ["report"]
+    assert complete("s2mam fit t.csv --keep") == ["--keep-on-stop"]
+    assert set(complete("s2mam fit t.csv --task ")) == {"auto", "classification", "regression"}
+    assert complete("s2mam fit t") == []  # the shell then offers files
 
 
 def test_a_reader_that_goes_away(tmp_path: Path, model: Path):
@@ -78,8 +97,9 @@ def test_ctrl_c_keeps_the_model_when_asked_for(tmp_path: Path):
     table = pd.DataFrame(rng.normal(size=(150, 6)), columns=list("abcdef"))
     table["y"] = table["a"] + rng.normal(size=150)
     table.to_csv(tmp_path / "t.csv", index=False)
+    options = ["--keep-on-stop", "--json"]
     with subprocess.Popen(
-        [*COMMAND, *"fit t.csv -t y --paper --checkpoint fit.ckpt --keep-on-stop --json".split()],
+        [*COMMAND, "fit", "t.csv", "-t", "y", "--paper", "--checkpoint", "fit.ckpt", *options],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -64,7 +64,7 @@ class Console:
     quiet: bool = False
     notes: list[str] = field(default_factory=list)
     warned: list[str] = field(default_factory=list)
-    _waiting: bool = field(default=False, repr=False)
+    _waiting: str = field(default="", repr=False)
 
     @property
     def talks(self) -> bool:
@@ -72,34 +72,30 @@ class Console:
         return not (self.as_json or self.quiet)
 
     def wait(self, text: str) -> None:
-        """On a terminal, say what takes a while, until there is something else to say."""
+        """On a terminal, say in the last line what takes a while, until `go_on`."""
         if self.talks and sys.stderr.isatty():
-            sys.stderr.write(f"{CLEAR_LINE}{text} ...")
-            sys.stderr.flush()
-            self._waiting = True
+            self._waiting = f"{text} ..."
+            self._write(CLEAR_LINE + self._waiting)
 
     def go_on(self) -> None:
         """Wipe what `wait` wrote."""
         if self._waiting:
-            sys.stderr.write(CLEAR_LINE)
-            sys.stderr.flush()
-            self._waiting = False
+            self._waiting = ""
+            self._write(CLEAR_LINE)
 
     def note(self, text: str) -> None:
         """Say what was done with the input."""
         self.notes.append(text)
-        self.go_on()
         if self.talks:
-            typer.echo(text, err=True)
+            self._tell(text)
 
     def warn(self, text: str) -> None:
         """Say what may be wrong, once."""
         if text in self.warned:
             return
         self.warned.append(text)
-        self.go_on()
         if not self.as_json:
-            typer.echo(f"s2mam: warning: {text}", err=True)
+            self._tell(f"s2mam: warning: {text}")
 
     def result(self, lines: Iterable[str], **values: Any) -> None:
         """Write the result: lines for people, or values for machines."""
@@ -110,6 +106,17 @@ class Console:
         elif not self.quiet:
             for line in lines:
                 typer.echo(line)
+
+    def _tell(self, text: str) -> None:
+        if self._waiting:
+            self._write(CLEAR_LINE)
+        typer.echo(text, err=True)
+        if self._waiting:
+            self._write(self._waiting)
+
+    def _write(self, text: str) -> None:
+        sys.stderr.write(text)
+        sys.stderr.flush()
 
 
 @contextmanager

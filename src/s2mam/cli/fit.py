@@ -110,6 +110,7 @@ def fit(
         options = TableOptions(encoding, delimiter, tuple(missing or ()), sheet)
         frame = read_table(table, console, options, target=target)
         require_column(frame, target, name_of(table))
+        console.wait("Looking at the columns")  # and importing scikit-learn, which takes longer
         X, categories = choose_columns(
             frame, target, console, columns=columns, drop=drop, categorical=categorical
         )
@@ -144,7 +145,6 @@ def _at_most(n_select: int, X: Any) -> int:
 
 
 def _learn(X: Any, labels: Target, settings: dict[str, Any], paper: bool, console: Console) -> Any:
-    console.wait("Starting")  # the first import of scikit-learn takes seconds on a slow disk
     from s2mam.bilevel.paper import PAPER
     from s2mam.estimators import S2MAMClassifier, S2MAMRegressor
 
