@@ -71,6 +71,20 @@ def test_curves_have_the_true_shape(fitted):
     assert np.corrcoef(curve.values[inside], np.sin(2 * curve.grid[inside]))[0, 1] > 0.97
 
 
+def test_many_labels_give_the_curves_themselves():
+    """The check of neural additive models: y = sin(3 x1) + x2², 1000 rows, centred curves."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(1000, 2))
+    truth = np.column_stack([np.sin(3 * X[:, 0]), X[:, 1] ** 2])
+    y = truth.sum(axis=1) + 0.1 * rng.normal(size=1000)
+    model = S2MAMRegressor(basis="neural", n_features_to_select=2, max_iter=40, random_state=0)
+    parts = model.fit(X, y).contributions(X)
+    assert np.corrcoef(parts[:, 0], truth[:, 0])[0, 1] > 0.98
+    assert np.corrcoef(parts[:, 1], truth[:, 1])[0, 1] > 0.98
+    assert np.abs(parts.mean(axis=0)).max() < 1e-8
+    np.testing.assert_allclose(parts.sum(axis=1) + model.intercept_, model.predict(X), atol=1e-10)
+
+
 def test_files_keep_every_bit_and_need_no_torch(fitted, tmp_path):
     model, X, *_ = fitted
     model.save(tmp_path / "model.s2mam")
