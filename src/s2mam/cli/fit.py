@@ -155,10 +155,10 @@ def _learn(X: Any, labels: Target, settings: dict[str, Any], paper: bool, consol
         model = kind(**{**(PAPER if paper else {}), **settings}, callbacks=[step])
         model.fit(X, labels.y)
     model.callbacks = None
-    if model.stop_reason_ in _EARLY:
-        console.warn(f"the fit ended early ({_EARLY[model.stop_reason_]}); the model is rougher.")
     if not np.all(np.isfinite(model.mask_probabilities_)):
         raise S2MAMError("The fit ended with numbers that are not finite; no model is written.")
+    if model.stop_reason_ in _EARLY:
+        console.warn(f"the fit ended early ({_EARLY[model.stop_reason_]}); the model is rougher.")
     return model
 
 
