@@ -2,13 +2,13 @@
 
     python benchmarks/deep/minutes.py
 
-Adds up the fits of ``benchmarks/paper`` (tuning included) and ``benchmarks/deep_regression``, and
-writes ``minutes.md`` beside this file. Nothing is fitted, and torch is not needed.
+Adds up the fits of ``benchmarks/paper`` (tuning included; the cells of the networks are kept in
+``cells`` beside this file too) and of ``benchmarks/deep_regression``, and writes ``minutes.md``.
+Nothing is fitted, and torch is not needed.
 """
 
 from __future__ import annotations
 
-import csv
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
 
-from benchmarks.common.store import ResultStore
+from benchmarks.common.store import ResultStore, cell_key
 from benchmarks.common.tables import markdown
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,17 +48,15 @@ def networks() -> set[str]:
     return {cls.paper_name for cls in all_baselines().values() if "torch" in cls.requires}
 
 
-def of_tables(folder: Path, names: Iterable[str]) -> list[Share]:
-    """Shares of the paper's studies, from their tables."""
-    known, found = set(names), []
-    for path in sorted(folder.glob("*.csv")):
-        with path.open(encoding="utf-8", newline="") as file:
-            for line in csv.DictReader(file):
-                fits = int(line.get("cells") or 0) + int(line.get("failed") or 0)
-                if line.get("system") in known and fits:
-                    seconds = fits * float(line["seconds"])
-                    found.append(Share(line["system"], path.stem, seconds, fits))
-    return found
+def of_cells(paths: Iterable[Path], names: Iterable[str]) -> list[Share]:
+    """Shares of the paper's studies, from their cells; a cell that two files hold counts once."""
+    known, found = set(names), {}
+    for path in paths:
+        for row in ResultStore(path).rows():
+            if row["cell"]["system"] in known:
+                share = Share(row["cell"]["system"], path.stem, float(row["seconds"]), 1)
+                found[path.stem, cell_key(row["cell"])] = share
+    return list(found.values())
 
 
 def of_regression(path: Path, names: Iterable[str]) -> list[Share]:
@@ -69,6 +67,14 @@ def of_regression(path: Path, names: Iterable[str]) -> list[Share]:
         for row in ResultStore(path).rows()
         if row["cell"]["method"] in spelled and "cpu" in row
     ]
+
+
+def committed() -> list[Share]:
+    """What the networks took in all committed studies."""
+    names, studies = networks(), ROOT / "benchmarks"
+    cells = [*studies.glob("paper/*.jsonl"), *studies.glob("deep/cells/*.jsonl")]
+    regression = studies / "deep_regression" / "results.jsonl"
+    return of_cells(cells, names) + of_regression(regression, names)
 
 
 def table(shares: list[Share]) -> str:
@@ -91,10 +97,7 @@ def _sum(shares: list[Share]) -> str:
 
 def main() -> int:
     """Write the table."""
-    names = networks()
-    regression = ROOT / "benchmarks" / "deep_regression" / "results.jsonl"
-    shares = of_tables(ROOT / "benchmarks" / "paper", names) + of_regression(regression, names)
-    text = f"{_TEXT}\n{table(shares)}\n"
+    text = f"{_TEXT}\n{table(committed())}\n"
     Path(__file__).with_name("minutes.md").write_text(text, encoding="utf-8")
     print(text)
     return 0

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from benchmarks.common.store import ResultStore
-from benchmarks.deep.minutes import ROOT, Share, networks, of_regression, of_tables, table
-
-HEADER = "setting,system,metric,test_mean,seconds,cells,failed\n"
+from benchmarks.deep.minutes import (
+    ROOT,
+    Share,
+    committed,
+    networks,
+    of_cells,
+    of_regression,
+    table,
+)
 
 
 def test_the_networks_are_those_that_need_torch():
@@ -14,13 +20,15 @@ def test_the_networks_are_those_that_need_torch():
     assert "LapSVM" not in names
 
 
-def test_fits_of_tables_count_with_failed_ones(tmp_path):
-    lines = "a,SSNP,accuracy,60,12,9,1\nb,SSNP,accuracy,60,6,10,0\na,LapSVM,accuracy,60,9,9,0\n"
-    (tmp_path / "table2.csv").write_text(HEADER + lines + "b,DAN,accuracy,,,0,0\n")
-    (tmp_path / "convergence.csv").write_text("iteration,norm\n1,2.0\n")
-    shares = of_tables(tmp_path, {"SSNP", "DAN"})
-    assert shares == [Share("SSNP", "table2", 120.0, 10), Share("SSNP", "table2", 60.0, 10)]
-    assert "| SSNP | 3.0 (20) | 3.0 (20) |" in table(shares)
+def test_a_cell_in_two_files_counts_once(tmp_path):
+    for folder, systems in (("one", ("SSNP", "LapSVM")), ("two", ("SSNP", "DAN"))):
+        store = ResultStore(tmp_path / folder / "table2.jsonl")
+        for repeat, system in enumerate(systems):
+            cell = {"setting": "a", "system": system, "repeat": repeat, "mark": "m"}
+            store.append({"cell": cell, "seconds": 60.0 * (repeat + 1)})
+    shares = of_cells(sorted(tmp_path.glob("*/table2.jsonl")), {"SSNP", "DAN"})
+    assert shares == [Share("SSNP", "table2", 60.0, 1), Share("DAN", "table2", 120.0, 1)]
+    assert "| DAN | 2.0 (1) | 2.0 (1) |" in table(shares)
 
 
 def test_cells_of_the_regression_study_are_added(tmp_path):
@@ -35,8 +43,5 @@ def test_cells_of_the_regression_study_are_added(tmp_path):
 
 
 def test_the_committed_page_is_up_to_date():
-    names = networks()
-    regression = ROOT / "benchmarks" / "deep_regression" / "results.jsonl"
-    shares = of_tables(ROOT / "benchmarks" / "paper", names) + of_regression(regression, names)
     page = (ROOT / "benchmarks" / "deep" / "minutes.md").read_text(encoding="utf-8")
-    assert table(shares) in page
+    assert table(committed()) in page
