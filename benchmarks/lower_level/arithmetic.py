@@ -43,21 +43,7 @@ class Recorder:
     def add(self, call: Call) -> None:
         self.calls.append(call)
 
-    def products(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """``function``, noting the products of columns that it did not know before."""
-
-        def wrapped(products: Any, kept: np.ndarray) -> Any:
-            done = len(products._matrix)
-            result = function(products, kept)
-            if done == 0:
-                self.add(lambda: kept @ kept.T)
-            elif done < len(kept):
-                self.add(lambda: kept[done:] @ kept.T)
-            return result
-
-        return wrapped
-
-    def factor(self, factor: Any, point: Any, *_: Any) -> None:
+    def factor(self, factor: Any, *_: Any) -> None:
         """Products of the columns or of the rows, and their Cholesky factor."""
         kept = factor._kept
         if not len(kept):
@@ -67,16 +53,13 @@ class Recorder:
         potrf = lapack.spotrf if factor.single else lapack.dpotrf
         if factor.by_rows:
             self.add(lambda: kept.T @ kept)
-        elif point.curved:
+        else:
             self.add(lambda: kept @ kept.T)
         self.add(lambda: potrf(matrix.T, lower=1, clean=0))
 
-    def correction(self, _: np.ndarray, factor: Any, __: Any) -> None:
-        """Solve with the factor."""
-        kept = factor._kept
-        if not len(kept):
-            return
-        triangle = factor._factor
+    def correction(self, lifted: np.ndarray, factor: Any, _: Any) -> None:
+        """Solve with the factor, and the decision values of the step."""
+        kept, triangle = factor._kept, factor._factor
         if factor.by_rows:
             step, values = kept[:, 0].copy(), kept[0].copy()
             self.add(lambda: step @ kept)
@@ -85,36 +68,31 @@ class Recorder:
         else:
             right = np.ones(len(triangle))
             self.add(lambda: factor._solve(triangle, right, lower=1))
-
-    def decision(self, laid: np.ndarray, block: Any, _: Any) -> None:
-        """Decision values of a step."""
-        rows, coef = self.ones(laid.size, block.rows.shape[1]), self.ones(laid.size)
+        rows, coef = self.ones(lifted.size, kept.shape[1]), self.ones(lifted.size)
         self.add(lambda: coef @ rows)
 
     def pulls(self, _: Any, __: Any, rows: np.ndarray) -> None:
         values = np.ones(rows.shape[1])
         self.add(lambda: rows @ values)
 
-    def moves(self, _: Any, __: Any, block: Any, *___: Any) -> None:
+    def moves(self, _: Any, __: Any, block: Any, ___: Any) -> None:
         count, width = len(block.groups), block.width
         parts = self.ones(count, width, block.rows.shape[1], kind=np.float32)
         weights = self.ones(count, 1, width, kind=np.float32)
         self.add(lambda: np.matmul(weights, parts))
 
     def response(self, _: Any, factor: Any, moved: np.ndarray) -> None:
-        moved, kept = moved.copy(), factor._kept
+        moved, kept, triangle = moved.copy(), factor._kept, factor._factor
+        trsm = blas.strsm if factor.single else blas.dtrsm
         if factor.by_rows:
-            trsm, triangle = blas.strsm if factor.single else blas.dtrsm, factor._factor
             columns = np.asfortranarray(moved)
             self.add(lambda: trsm(1.0, triangle, columns, 1, 1, 1))
             self.add(lambda: columns @ columns.T)
-            return
-        self.add(lambda: moved @ moved.T)
-        if len(kept):
-            trtrs, triangle = lapack.strtrs if factor.single else lapack.dtrtrs, factor._factor
+        else:
             coupling = moved @ kept.T
+            self.add(lambda: moved @ moved.T)
             self.add(lambda: moved @ kept.T)
-            self.add(lambda: trtrs(triangle, coupling.T, lower=1))
+            self.add(lambda: factor._triangular(triangle, coupling.T, lower=1))
             self.add(lambda: coupling @ coupling.T)
 
     def positive(self, _: Any, matrix: np.ndarray, right: np.ndarray) -> None:
@@ -125,10 +103,8 @@ class Recorder:
 def record(solve: Callable[[], Any]) -> tuple[Any, list[Call]]:
     """Result of ``solve`` and the linear algebra it took."""
     from s2mam.solvers import plain_iteration, scales
-    from s2mam.solvers.plain_block import PlainBlock
     from s2mam.solvers.plain_factor import PlainFactor
     from s2mam.solvers.plain_point import PlainPoint
-    from s2mam.solvers.plain_products import PlainProducts
 
     recorder = Recorder()
     targets: list[tuple[Any, str, Callable[..., None]]] = [
@@ -136,7 +112,6 @@ def record(solve: Callable[[], Any]) -> tuple[Any, list[Call]]:
         (plain_iteration, "moves", recorder.moves),
         (PlainFactor, "correct", recorder.correction),
         (PlainFactor, "response", recorder.response),
-        (PlainBlock, "lay", recorder.decision),
         (PlainPoint, "pulls_of", recorder.pulls),
         (scales, "solve_definite", recorder.positive),
     ]
@@ -144,7 +119,5 @@ def record(solve: Callable[[], Any]) -> tuple[Any, list[Call]]:
         for owner, name, note in targets:
             replacement = recorder.around(getattr(owner, name), note)
             stack.enter_context(patch.object(owner, name, replacement))
-        products = recorder.products(PlainProducts.of)
-        stack.enter_context(patch.object(PlainProducts, "of", products))
         result = solve()
     return result, recorder.calls

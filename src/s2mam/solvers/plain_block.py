@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from s2mam._typing import AnyArray, FloatArray, IntArray
 
 __all__ = ["PlainBlock"]
 
-# Products are made with all of the feature matrix, without a copy if its columns are contiguous,
-# where it has few numbers or where more than this share of its groups would be held.
+# All of the feature matrix is worked on, without a copy if its columns are contiguous, where it has
+# few numbers or where more than this share of its groups would be held.
 _SMALL = 250_000
 _MOST = 0.4
-# Share of the groups from which on all of them are held, in their natural order.
-_NEARLY_ALL = 0.7
-# Mean squares of columns whose products neither overflow nor vanish in single precision.
-_SINGLE_RANGE = (1e-12, 1e12)
 # Groups held at most, over those in use, before the ones out of use are let go.
 _SPARE = 1.5
 
@@ -31,9 +25,6 @@ class PlainBlock:
         Feature columns as rows.
     width : int
         Columns per group.
-    weigh : callable, optional
-        Weighs rows into an array of their shape, given their mean squares, where that is done once
-        and for all.
 
     Examples
     --------
@@ -45,125 +36,89 @@ class PlainBlock:
     (array([1]), array([100000., 150000.]))
     """
 
-    def __init__(
-        self,
-        rows: FloatArray,
-        width: int,
-        weigh: Callable[[FloatArray, AnyArray, FloatArray], None] | None = None,
-    ) -> None:
+    def __init__(self, rows: FloatArray, width: int) -> None:
         self._all = rows
-        self._weigh = weigh
-        self.weighed = weigh is not None
         self.width = width
-        self.groups: IntArray = np.arange(0)
-        self.place: IntArray = np.full(len(rows) // width, -1)
-        # changes whenever groups held before are to be found in other places
-        self.epoch = 0
-        self._natural = False
-        self.squares: FloatArray = np.empty((0, width))
-        self.spans_single = False
-        self._store: FloatArray = rows[:0]
-        self._model: AnyArray = np.empty((0, rows.shape[1]), dtype=np.float32)
+        count = len(rows) // width
         self.complete = False
+        self.groups: IntArray = np.arange(0)
+        self.place: IntArray = np.full(count, -1)
+        self._store: FloatArray = rows
+        self._single: AnyArray | None = None
+        self._singles = 0
         if rows.size <= _SMALL:
             self._take_all()
+        else:
+            self._note_squares(np.empty(0))
 
     def _take_all(self) -> None:
         self.complete = True
+        self.groups = self.place = np.arange(len(self.place))
         self._all = self._store = np.ascontiguousarray(self._all)
+        self._single, self._singles = None, 0
+        self._note_squares(_mean_squares(self._store))
+
+    def _note_squares(self, squares: FloatArray) -> None:
+        # mean square of each column held, one row per group
+        self.squares: FloatArray = squares.reshape(-1, self.width)
+        self.traces: FloatArray = self.squares.sum(axis=1)
+        self.largest_square = float(squares.max(initial=0.0))
 
     @property
     def rows(self) -> FloatArray:
-        """Columns that products are made with, as rows: those held, or all where ``complete``."""
-        return self._store if self.complete else self._store[: len(self.groups) * self.width]
+        """Columns held, as rows."""
+        return self._store[: len(self.groups) * self.width]
+
+    @property
+    def single(self) -> AnyArray:
+        """The same in single precision, converted once."""
+        rows = self.rows
+        if self._single is None or len(self._single) < len(rows):
+            grown = np.empty(self._store.shape, dtype=np.float32)
+            if self._single is not None:
+                grown[: self._singles] = self._single[: self._singles]
+            self._single = grown
+        if self._singles < len(rows):
+            self._single[self._singles : len(rows)] = rows[self._singles :]
+            self._singles = len(rows)
+        return self._single[: len(rows)]
 
     def of(self, values: FloatArray) -> FloatArray:
         """Part of an array over all groups that belongs to those held; not to be written to."""
-        return values if self._natural else values[self.groups]
-
-    def lay(self, coef: FloatArray) -> FloatArray:
-        """Coefficients of the groups held as a factor of ``rows``."""
-        if self.complete and not self._natural:
-            whole = np.zeros((len(self.place), self.width))
-            whole[self.groups] = coef
-            coef = whole
-        return coef.reshape(-1)
-
-    def model(self, *, single: bool) -> AnyArray:
-        """Columns held as factors need them; single precision only where ``spans_single``."""
-        if single:
-            return self._model[: len(self.groups) * self.width]
-        rows = self._all.shape[1]
-        source = self.of(self._all.reshape(len(self.place), self.width, rows)).reshape(-1, rows)
-        if self._weigh is None:
-            return source
-        weighed = np.empty(source.shape)
-        self._weigh(source, weighed, self.squares.reshape(-1))
-        return weighed
+        return values if self.complete else values[self.groups]
 
     def include(self, groups: IntArray) -> None:
         """Hold at least these groups."""
-        if self._natural:
+        if self.complete:
             return
         entering = groups[self.place[groups] < 0]
         if not len(entering):
             return
         held = len(self.groups) + len(entering)
-        if not self.complete:
-            if held > _MOST * len(self.place):
-                self._take_all()
-            # as long as there are no more columns than rows, carrying some along is cheaper
-            elif len(self.groups) * self.width > self._all.shape[1] and held > _SPARE * len(groups):
-                self._let_go()
-                entering = groups
-        if self.complete and not len(self.groups) and held >= _NEARLY_ALL * len(self.place):
-            entering, self._natural = np.arange(len(self.place)), True
+        if held > _MOST * len(self.place):
+            self._take_all()
+            return
+        # as long as there are no more columns than rows, carrying some along is cheaper
+        if len(self.groups) * self.width > self._all.shape[1] and held > _SPARE * len(groups):
+            self.place[self.groups] = -1
+            self.groups, entering = self.groups[:0], groups
+            self.squares, self._singles = self.squares[:0], 0
         self._append(entering)
 
-    def _let_go(self) -> None:
-        self.place[self.groups] = -1
-        self.groups, self.squares = self.groups[:0], self.squares[:0]
-        self.epoch += 1
-
     def _append(self, entering: IntArray) -> None:
-        before = len(self.groups)
-        used, end = before * self.width, (before + len(entering)) * self.width
-        source = self._fetch(entering, used, end)
-        self.place[entering] = np.arange(before, before + len(entering))
-        self.groups = np.concatenate([self.groups, entering])
-        fresh = _mean_squares(source)
-        self.squares = np.concatenate([self.squares, fresh.reshape(-1, self.width)])
-        low, high = _SINGLE_RANGE
-        self.spans_single = bool(low < self.squares.max() < high)
-        if self.spans_single:
-            self._model = _room(self._model, used, end, len(self._all))
-            target = self._model[used:end]
-            if self._weigh is None:
-                target[...] = source
-            else:
-                self._weigh(source, target, fresh)
-
-    def _fetch(self, entering: IntArray, used: int, end: int) -> FloatArray:
-        """Columns of groups, copied to where they are held unless all are at hand."""
-        if self._natural:
-            return self._all
+        used, held = len(self.rows), len(self.groups)
+        end = used + len(entering) * self.width
+        if end > len(self._store) or self._store is self._all:
+            # with room to grow: fresh memory costs more than filling it
+            store = np.empty((min(2 * end, len(self._all)), self._all.shape[1]))
+            store[:used] = self.rows
+            self._store = store
+        target = self._store[used:end]
         columns = (entering[:, None] * self.width + np.arange(self.width)).reshape(-1)
-        if self.complete:
-            fetched: FloatArray = self._all[columns]
-            return fetched
-        self._store = _room(self._store, used, end, len(self._all))
-        np.take(self._all, columns, axis=0, out=self._store[used:end], mode="clip")
-        return self._store[used:end]
-
-
-def _room(store: AnyArray, used: int, needed: int, most: int) -> AnyArray:
-    """Array of at least ``needed`` rows, the first ``used`` of them those of ``store``."""
-    if needed <= len(store):
-        return store
-    # with room to grow: fresh memory costs more than filling it
-    grown = np.empty((min(2 * needed, most), store.shape[1]), dtype=store.dtype)
-    grown[:used] = store[:used]
-    return grown
+        np.take(self._all, columns, axis=0, out=target, mode="clip")
+        self.place[entering] = np.arange(held, held + len(entering))
+        self.groups = np.concatenate([self.groups, entering])
+        self._note_squares(np.concatenate([self.squares.reshape(-1), _mean_squares(target)]))
 
 
 def _mean_squares(rows: FloatArray) -> FloatArray:

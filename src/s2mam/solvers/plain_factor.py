@@ -9,169 +9,169 @@ removes what that leaves out, and so single precision is enough.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.linalg import blas, lapack
 
 from s2mam._typing import AnyArray, FloatArray, IntArray
 from s2mam.solvers.plain_block import PlainBlock
 from s2mam.solvers.plain_point import PlainPoint
-from s2mam.solvers.plain_products import PlainProducts
 
-__all__ = ["CHEAP", "PlainFactor", "make_factor", "moves"]
+__all__ = ["CHEAP", "PlainFactor", "empty_response", "make_factor", "moves"]
 
 # Columns up to which a factor takes no longer than a correction, and the energy from which a column
 # is in such a factor.
 CHEAP = 96
 _LEAST = 0.001
-# The sum of the eigenvalues up to which single precision serves.
+# The sum of the eigenvalues up to which single precision serves, and the mean squares of features
+# whose products neither overflow nor vanish there.
 _SINGLE_TRACE = 1e5
+_SINGLE_RANGE = (1e-12, 1e12)
 
 
 def make_factor(
-    point: PlainPoint,
-    block: PlainBlock,
-    root: FloatArray,
-    threshold: float,
-    products: PlainProducts | None = None,
+    point: PlainPoint, block: PlainBlock, root: FloatArray, threshold: float
 ) -> PlainFactor | None:
     """Factor over ``block`` at the scales ``root ** 2``, one per group; None if that fails.
 
     Columns whose ridge solution moves by less than the share ``threshold`` stay out of it, unless
-    they are few. ``products`` of a weighed block are used again.
+    they are few.
     """
     energies = block.squares * (point.bend_total * root * root)[:, None]
-    columns = (energies > _LEAST).reshape(-1).nonzero()[0]
-    if point.curved or len(columns) > CHEAP:
-        columns = (energies > threshold).reshape(-1).nonzero()[0]
-    single = block.spans_single and bool(energies.sum() < _SINGLE_TRACE)
+    strong = (energies > _LEAST).reshape(-1).nonzero()[0]
+    if point.curved or len(strong) > CHEAP:
+        strong = (energies > threshold).reshape(-1).nonzero()[0]
+    low, high = _SINGLE_RANGE
+    single = bool(energies.sum() < _SINGLE_TRACE and low < block.largest_square < high)
     energies += 1.0
-    by_rows = len(columns) > len(point.weights)
-    again = products is not None and block.weighed and not by_rows
-    if again:
-        assert products is not None
-        columns = products.include(block, columns, single=single)
-    kept: AnyArray = block.model(single=single)[columns]
-    if not block.weighed:
-        point.weigh(kept, kept)
-    units = root.astype(kept.dtype, copy=False)[columns // block.width]
-    if by_rows:
-        kept *= units[:, None]
-        matrix = kept.T @ kept
-    else:
-        # products first, units after: the matrix is smaller than what it is made of
-        matrix = (products.of(kept) if again and products is not None else kept @ kept.T) * units
-        matrix *= units[:, None]
-    factor = PlainFactor(block.epoch, columns, kept, units, energies, by_rows=by_rows)
-    factor.bend_root = point.bend_root
-    return factor if factor.factorise(matrix) else None
+    factor = PlainFactor(point, block, strong, root, energies, single=single)
+    return None if factor.failed else factor
 
 
-def moves(
-    point: PlainPoint,
-    block: PlainBlock,
-    groups: IntArray,
-    unit: float,
-    *,
-    single: bool,
-    bend_root: FloatArray | None = None,
-) -> AnyArray:
-    """Weighed decision values each of ``groups`` adds per unit of scale, one row each.
-
-    Gradients are measured in ``unit``; ``bend_root`` is the curvature of the factor they are for.
-    """
-    rows = block.model(single=single)
-    weights = block.of(point.pulls) * (1.0 / unit)
+def moves(point: PlainPoint, block: PlainBlock, groups: IntArray, *, single: bool) -> AnyArray:
+    """Decision values each of ``groups`` adds per unit of scale, one row each."""
+    rows: AnyArray = block.single if single else block.rows
+    weights = block.of(point.pulls)
     shaped = weights.reshape(len(weights), 1, block.width).astype(rows.dtype, copy=False)
     moved: AnyArray = np.matmul(shaped, rows.reshape(len(weights), block.width, -1))
     moved = moved.reshape(len(weights), -1)
-    if len(groups) < len(weights) or not (block.place[groups] == np.arange(len(weights))).all():
-        moved = moved[block.place[groups]]
-    if not block.weighed:
-        point.weigh(moved, moved, root=bend_root)
+    if block.complete and len(groups) == len(weights):
+        return moved
+    chosen: AnyArray = moved[block.place[groups]]
+    return chosen
+
+
+def empty_response(point: PlainPoint, moved: AnyArray) -> FloatArray:
+    """Response (see :meth:`PlainFactor.response`) of a model without groups."""
+    centred = _centre(moved, point.bend_root, point)
+    answer: FloatArray = centred @ centred.T
+    return answer
+
+
+def _centre(moved: AnyArray, bend_root: AnyArray, point: PlainPoint) -> AnyArray:
+    """Weigh rows of decision values by curvature and take out what the intercept can do."""
+    moved *= bend_root
+    if point.fit_intercept:
+        constant = bend_root / bend_root.dtype.type(point.bend_total**0.5)
+        moved -= (moved @ constant)[:, None] * constant
     return moved
 
 
 class PlainFactor:
-    """Cholesky factor of ``B B' + I`` or, where the rows are fewer, of ``B'B + I``.
-
-    Parameters
-    ----------
-    epoch : int
-        That of the block the factor is for.
-    columns : ndarray of int
-        Columns of the block in the factor.
-    kept : ndarray of shape (k, l)
-        These columns, weighed; for a factor over rows in their units.
-    units : ndarray of shape (k,)
-        Root of the scale of each of them.
-    diagonal : ndarray of shape (m, width)
-        Diagonal of the ridge model, all columns held.
-    by_rows : bool
-        Whether the matrix is ``B'B + I``.
-    """
+    """Cholesky factor of ``B B' + I`` or, where the rows are fewer, of ``B'B + I``."""
 
     def __init__(
         self,
-        epoch: int,
-        columns: IntArray,
-        kept: AnyArray,
-        units: AnyArray,
+        point: PlainPoint,
+        block: PlainBlock,
+        strong: IntArray,
+        root: FloatArray,
         diagonal: FloatArray,
         *,
-        by_rows: bool,
+        single: bool,
     ) -> None:
-        self.bend_root: FloatArray | None = None
-        self.epoch = epoch
-        self.single = kept.dtype == np.float32
-        self.cheap = len(columns) <= CHEAP
-        self.by_rows = by_rows
-        self._columns = columns
-        self._kept = kept
-        self._units = units
+        source: AnyArray = block.single if single else block.rows
+        kind: Any = source.dtype.type
+        self.single = single
+        self.groups = block.groups
+        self.cheap = len(strong) <= CHEAP
+        self._strong = strong
+        self._point = point
         self._diagonal = diagonal
-        self._solve = lapack.spotrs if self.single else lapack.dpotrs
-
-    def factorise(self, matrix: AnyArray) -> bool:
-        """Factor of ``matrix`` plus the identity, in its place; whether there is one."""
-        if not len(matrix):
-            return True
-        matrix.reshape(-1)[:: len(matrix) + 1] += 1.0
-        potrf = lapack.spotrf if self.single else lapack.dpotrf
-        self._factor, info = potrf(matrix.T, lower=1, clean=0, overwrite_a=1)
-        return bool(info == 0)
+        self._bend_root = bend_root = point.bend_root.astype(kind, copy=False)
+        self._units = units = root[strong // block.width].astype(kind, copy=False)
+        self._kept = kept = source[strong]
+        constant = bend_root * kind(point.bend_total**-0.5)
+        self.by_rows = len(strong) > len(bend_root)
+        if self.by_rows:
+            kept *= units[:, None]
+            matrix = kept.T @ kept
+            matrix *= bend_root
+            matrix *= bend_root[:, None]
+        else:
+            kept *= bend_root
+            # products first, units after: the matrix is smaller than what it is made of
+            matrix = kept @ kept.T
+            if point.fit_intercept:
+                common = kept @ constant
+                matrix -= common[:, None] * common
+            matrix *= units
+            matrix *= units[:, None]
+        self._triangular = lapack.strtrs if single else lapack.dtrtrs
+        self._triangular_right = blas.strsm if single else blas.dtrsm
+        self._solve = lapack.spotrs if single else lapack.dpotrs
+        self.failed = False
+        if len(matrix):
+            matrix.reshape(-1)[:: len(matrix) + 1] += 1.0
+            factorise = lapack.spotrf if single else lapack.dpotrf
+            self._factor, info = factorise(matrix.T, lower=1, clean=0, overwrite_a=1)
+            self.failed = info != 0
+        if self.by_rows and not self.failed:
+            self._half_constant = self._triangular(self._factor, constant, lower=1)[0]
+            self._half_constant /= np.sqrt(self._half_constant @ self._half_constant)
 
     def correct(self, rest: FloatArray) -> FloatArray:
         """Newton step of the unknowns from their negative gradients, one row per group."""
-        # groups that came later are not known here
-        known = len(self._diagonal)
-        lifted: FloatArray = rest.copy()
-        lifted[:known] /= self._diagonal
-        if not len(self._columns):
+        lifted: FloatArray = rest / self._diagonal
+        if not len(self._strong):
             return lifted
-        right = rest.reshape(-1)[self._columns]
+        kept, right = self._kept, rest.reshape(-1)[self._strong]
         if self.by_rows:
             # push-through identity: (B B' + I)^-1 = I - B (B'B + I)^-1 B'
-            kept = self._kept
             moved = right.astype(kept.dtype, copy=False) @ kept
-            right -= kept @ self._solve(self._factor, moved, lower=1)[0]
+            moved *= self._bend_root
+            half = self._triangular(self._factor, moved, lower=1)[0]
+            if self._point.fit_intercept:
+                half -= (half @ self._half_constant) * self._half_constant
+            solved = self._triangular(self._factor, half, lower=1, trans=1)[0]
+            solved *= self._bend_root
+            right -= kept @ solved
         else:
             right = self._solve(self._factor, right, lower=1)[0]
-        lifted.reshape(-1)[self._columns] = right
+        lifted.reshape(-1)[self._strong] = right
         return lifted
 
-    def response(self, moved: AnyArray) -> AnyArray:
+    def response(self, moved: AnyArray) -> FloatArray:
         """``-1/2 d||p_g||^2 / d scale_h`` from what the groups move (which is overwritten)."""
         if self.by_rows:
+            moved *= self._bend_root
             # from the right the triangular solve is faster; it wants column order
-            trsm = blas.strsm if self.single else blas.dtrsm
-            half = trsm(1.0, self._factor, np.asfortranarray(moved), 1, 1, 1, overwrite_b=1)
-            answer: AnyArray = half @ half.T
-        else:
-            answer = moved @ moved.T
-            if len(self._columns):
-                coupling = moved @ self._kept.T
-                coupling *= self._units
-                trtrs = lapack.strtrs if self.single else lapack.dtrtrs
-                half = trtrs(self._factor, coupling.T, lower=1, overwrite_b=1)[0]
-                answer -= half.T @ half
+            half = self._triangular_right(
+                1.0, self._factor, np.asfortranarray(moved), 1, 1, 1, overwrite_b=1
+            )
+            answer: FloatArray = (half @ half.T).astype(np.float64, copy=False)
+            if self._point.fit_intercept:
+                common = half @ self._half_constant
+                answer -= common[:, None] * common
+            return answer
+        centred = _centre(moved, self._bend_root, self._point)
+        answer = (centred @ centred.T).astype(np.float64, copy=False)
+        # keeps a direction that the data do not bend from turning negative by rounding
+        answer.reshape(-1)[:: len(answer) + 1] *= 1.0 + 1e-12
+        if len(self._strong):
+            coupling = centred @ self._kept.T
+            coupling *= self._units
+            half = self._triangular(self._factor, coupling.T, lower=1, overwrite_b=1)[0]
+            answer -= half.T @ half
         return answer

@@ -7,9 +7,8 @@ import numpy as np
 from s2mam._typing import FloatArray
 from s2mam.solvers.continuation import entering
 from s2mam.solvers.plain_block import PlainBlock
-from s2mam.solvers.plain_factor import PlainFactor, make_factor, moves
+from s2mam.solvers.plain_factor import PlainFactor, empty_response, make_factor, moves
 from s2mam.solvers.plain_point import PlainPoint
-from s2mam.solvers.plain_products import PlainProducts
 from s2mam.solvers.problem import GroupProblem
 from s2mam.solvers.result import SolveResult
 from s2mam.solvers.scales import propose_scales
@@ -33,20 +32,12 @@ _NEAR_COLUMNS = 0.1
 _NEAR_AGAIN = 0.005
 
 
-# A group of little scale counts as one of this share of the largest when the gradient left over by
-# a quadratic loss is judged.
-_TINY = 0.02
-
-
 class PlainIteration:
     """Point, scales and factor, and the move to other scales."""
 
     def __init__(self, problem: GroupProblem, start: SolveResult | None) -> None:
         self.point = point = PlainPoint(problem)
-        # the curvature of a quadratic loss never changes, so its columns are weighed but once
-        weigh = None if point.curved else point.weigh
-        self.block = PlainBlock(point.rows, point.shape[1], weigh)
-        self.products = None if point.curved else PlainProducts()
+        self.block = PlainBlock(point.rows, point.shape[1])
         self.scales: FloatArray = np.zeros(point.shape[0])
         self.factor: PlainFactor | None = None
         self.factor_scales = self.scales
@@ -69,21 +60,17 @@ class PlainIteration:
         proposed = np.zeros_like(scales)
         if groups.size:
             self.block.include(groups)
-            single = self.block.spans_single and (self.factor is None or self.factor.single)
-            # in units of the largest, so that squares of gradients fit into single precision
-            norms = point.norms[groups]
-            unit = float(norms.max())
-            # the curvature of the factor, not that of the point it has led to
-            bend_root = None if self.factor is None else self.factor.bend_root
-            moved = moves(point, self.block, groups, unit, single=single, bend_root=bend_root)
-            # a model without groups answers with the products of the moves themselves
-            response = moved @ moved.T if self.factor is None else self.factor.response(moved)
+            single = self.factor is not None and self.factor.single
+            moved = moves(point, self.block, groups, single=single)
+            if self.factor is None:
+                response = empty_response(point, moved)
+            else:
+                response = self.factor.response(moved)
             proposed[groups] = propose_scales(
-                response.astype(np.float64, copy=False),
-                np.maximum(norms / unit, 1e-150),
-                (factor / unit) * point.penalties[groups],
+                response,
+                np.maximum(point.norms[groups], 1e-300),
+                factor * point.penalties[groups],
                 scales[groups],
-                of_norms=not point.curved,
             )
         return proposed
 
@@ -93,24 +80,28 @@ class PlainIteration:
         ``accuracy`` is the gradient that may be left over, in penalties.
         """
         point, block = self.point, self.block
-        block.include(scales.nonzero()[0])
-        held = block.of(scales)
-        root = np.sqrt(held)
+        if not block.complete:
+            block.include(scales.nonzero()[0])
+        root = np.sqrt(block.of(scales))
         if not self._refactor(scales, root, near=self._is_near(scales)):
             return False
-        column = root[:, None]
-        units = (held > 0.0) / np.maximum(root, 1e-300)
-        unknowns = block.of(point.coef) * units[:, None]
+        column, shape = root[:, None], (len(root), block.width)
+        before = block.of(point.coef)
+        unknowns = np.divide(before, column, out=np.zeros(shape), where=column > 0.0)
         pulls = point.pulls
         # groups that leave take their part of the decision values along
-        if self.scales[scales == 0.0].any():
+        if np.count_nonzero(scales) < np.count_nonzero(self.scales + scales):
             self._go(column * unknowns)
             pulls = self._pulls()
-        limits = held if point.curved else np.maximum(held, _TINY * held.max(initial=0.0))
-        limits = limits * (accuracy * block.of(point.penalties)) ** 2
+        limits = root * block.of(point.penalties)
+        limits *= accuracy
+        limits *= limits
         pulls = self._correct(scales, root, unknowns, pulls, limits)
-        coef = np.zeros(point.shape)
-        coef[block.groups] = column * unknowns
+        coef = column * unknowns
+        if not block.complete:
+            whole = np.zeros(point.shape)
+            whole[block.groups] = coef
+            coef = whole
         point.settle(coef, pulls if len(pulls) == len(coef) else point.pulls_of(point.rows))
         self.scales = scales
         return True
@@ -139,7 +130,7 @@ class PlainIteration:
                 if energy <= 0.0:
                     break
                 direction = lifted if before == 0.0 else lifted + (energy / before) * direction
-                moved = self.block.lay(column * direction) @ self.block.rows
+                moved = (column * direction).reshape(-1) @ self.block.rows
                 ridge = float(np.vdot(direction, direction))
                 unknowns += point.glide(moved, energy, ridge) * direction
             pulls = self._pulls()
@@ -194,7 +185,7 @@ class PlainIteration:
 
     def _go(self, coef: FloatArray) -> None:
         """Decision values and gradient of the coefficients of the groups held."""
-        self.point.decide(self.block.lay(coef) @ self.block.rows)
+        self.point.decide(coef.reshape(-1) @ self.block.rows)
 
     def _pulls(self) -> FloatArray:
         """Negative gradients, of all groups where those in play are most of them."""
@@ -202,13 +193,13 @@ class PlainIteration:
         return point.pulls_of(point.rows if 2 * len(rows) >= len(point.rows) else rows)
 
     def _held(self, pulls: FloatArray) -> FloatArray:
-        """Those of the groups held."""
-        return self.block.of(pulls) if len(pulls) == len(self.point.penalties) else pulls
+        """Those of the groups held; never as many as there are groups unless all are held."""
+        return pulls if len(pulls) == len(self.block.groups) else self.block.of(pulls)
 
     def _refactor(self, scales: FloatArray, root: FloatArray, *, near: bool) -> bool:
         """Make a new factor unless the one at hand is ``near``; False when that fails."""
         if not near:
-            factor = make_factor(self.point, self.block, root, self.left_out, self.products)
+            factor = make_factor(self.point, self.block, root, self.left_out)
             if factor is None:
                 return False
             self.factor, self.factor_scales = factor, scales
@@ -220,9 +211,9 @@ class PlainIteration:
         point, factor, block = self.point, self.factor, self.block
         if factor is None or factor.cheap or point.curved:
             return False
-        if factor.epoch != block.epoch:
+        if factor.groups is not block.groups:
             return False
-        energies = point.bend_total * block.squares.sum(axis=1)
+        energies = point.bend_total * block.traces
         before = block.of(self.factor_scales)
         apart = (block.of(scales) - before) * energies / (1.0 + before * energies)
         # the response of an old factor slows the scales down, so it is not used for long

@@ -1,4 +1,4 @@
-"""A point of the plain iteration: coefficients, gradient, lower bound."""
+"""A point of the plain iteration: coefficients, decision values, gradient, lower bound."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ __all__ = ["PlainPoint"]
 
 # Rows whose curvature has vanished would divide by zero; a larger curvature is only more careful.
 _CURVATURE_FLOOR = 1e-12
-# Columns count as centred when the constant has no larger part in them, in units of rounding.
-_CENTRED = 16.0
 
 
 class PlainPoint:
@@ -45,7 +43,7 @@ class PlainPoint:
 
     coef: FloatArray
     intercept: float
-    theta: FloatArray
+    decision: FloatArray
     pulls: FloatArray
     smooth: float
     penalty: float
@@ -65,15 +63,12 @@ class PlainPoint:
         self.fit_intercept = problem.fit_intercept
         self.shape = (len(self.penalties), problem.layout.width)
         self.curved = not self.loss.is_quadratic
-        self._decision: FloatArray = np.zeros_like(self.weights)
-        self._square = 0.0
+        self.theta: FloatArray = self.weights
         if not self.curved:
-            # a parabola per row: its lowest point, and what the loss is there
-            nothing = self._decision
+            nothing = np.zeros_like(self.weights)
             self._bend_at(nothing)
-            self._unbend: FloatArray = 1.0 / self.bend
             slope = self.loss.gradient(self.target, nothing, self.weights)
-            self._lowest: FloatArray = -slope * self._unbend
+            self._lowest: FloatArray = -slope / self.bend
             self._least = self.loss.value(self.target, self._lowest, self.weights)
 
     def null_intercept(self) -> float:
@@ -99,35 +94,6 @@ class PlainPoint:
         """Go back to where :meth:`state` was taken."""
         vars(self).update(state)
 
-    def weigh(
-        self,
-        rows: AnyArray,
-        target: AnyArray,
-        squares: FloatArray | None = None,
-        root: FloatArray | None = None,
-    ) -> None:
-        """Weigh rows of decision values by curvature and take out what the intercept can do.
-
-        The result goes to ``target``, which may be ``rows``. ``squares``, the mean squares of the
-        rows, show whether they are centred already. ``root`` is the root of another curvature than
-        that of the point.
-        """
-        kind = target.dtype.type
-        total = self.bend_total if root is None else float(root @ root)
-        bend_root = (self.bend_root if root is None else root).astype(kind, copy=False)
-        if target is not rows:
-            target[...] = rows
-        target *= bend_root
-        if not self.fit_intercept:
-            return
-        constant = bend_root * kind(total**-0.5)
-        common = target @ constant
-        if squares is not None:
-            slight = _CENTRED * float(np.finfo(kind).eps)
-            if (common * common <= (slight * slight * total) * squares).all():
-                return
-        target -= common[:, None] * constant
-
     def _bend_at(self, decision: FloatArray) -> None:
         bend = self.loss.curvature(self.target, decision, self.weights)
         self.bend = np.maximum(bend, _CURVATURE_FLOOR * self.weights)
@@ -148,39 +114,30 @@ class PlainPoint:
 
         Takes the array. The gradient is made exactly orthogonal to the constant.
         """
-        if not self.curved:
-            moved -= self._lowest
-            moved *= self.bend
-            if self.fit_intercept:
-                shift = float(moved.sum()) / self.bend_total
-                self.intercept = -shift
-                moved -= shift * self.bend
-            self.theta = moved
-            return
         moved += self.intercept
         theta = self.loss.gradient(self.target, moved, self.weights)
         if self.fit_intercept:
             shift = float(theta.sum()) / self.bend_total
             self.intercept -= shift
             moved -= shift
-            theta = self.loss.gradient(self.target, moved, self.weights)
-            theta -= (float(theta.sum()) / self.bend_total) * self.bend
-        self._decision, self.theta = moved, theta
+            if self.curved:
+                theta = self.loss.gradient(self.target, moved, self.weights)
+                shift = float(theta.sum()) / self.bend_total
+            theta -= shift * self.bend
+        self.decision, self.theta = moved, theta
 
     def glide(self, moved: FloatArray, energy: float, ridge: float) -> float:
         """Go to the minimum of a quadratic loss along decision values ``moved``; return the length.
 
-        Takes the array. ``energy`` is the slope there and ``ridge`` what bends the line besides the
-        loss. The intercept follows along.
+        ``energy`` is the slope there and ``ridge`` what bends the line besides the loss. The
+        intercept follows along.
         """
+        common = float(self.bend @ moved) / self.bend_total if self.fit_intercept else 0.0
+        moved -= common
         bent = self.bend * moved
-        if self.fit_intercept:
-            common = float(bent.sum()) / self.bend_total
-            moved -= common
-            bent -= common * self.bend
         length = energy / (ridge + float(moved @ bent))
-        if self.fit_intercept:
-            self.intercept -= length * common
+        self.intercept -= length * common
+        self.decision = self.decision + length * moved
         bent *= length
         bent += self.theta
         self.theta = bent
@@ -188,18 +145,16 @@ class PlainPoint:
 
     def pulls_of(self, rows: FloatArray) -> FloatArray:
         """Negative gradients of the groups whose columns are ``rows``."""
-        pulls: FloatArray = rows @ -self.theta
+        pulls: FloatArray = rows @ self.theta
+        np.negative(pulls, out=pulls)
         return pulls.reshape(-1, self.shape[1])
 
     def settle(self, coef: FloatArray, pulls: FloatArray) -> None:
-        """Evaluate the point of the gradient at hand."""
+        """Evaluate the point of the decision values at hand."""
         self.coef, self.pulls = coef, pulls
         if self.curved:
-            self._bend_at(self._decision)
-            self.smooth = self.loss.value(self.target, self._decision, self.weights)
-        else:
-            self._square = float(self.theta @ (self.theta * self._unbend))
-            self.smooth = self._least + 0.5 * self._square
+            self._bend_at(self.decision)
+        self.smooth = self.loss.value(self.target, self.decision, self.weights)
         self.penalty = float(self.penalties @ np.sqrt(np.einsum("gd,gd->g", coef, coef)))
         self.norms = np.sqrt(np.einsum("gd,gd->g", pulls, pulls))
         self.excess = self.norms / self.penalties
@@ -215,5 +170,5 @@ class PlainPoint:
         if self.curved:
             return -self.loss.conjugate(self.target, scale * theta, self.weights)
         # the conjugate of a parabola per row, from its lowest point
-        linear = float(theta @ self._lowest)
-        return self._least - scale * linear - 0.5 * scale * scale * self._square
+        linear, square = float(theta @ self._lowest), float(theta @ (theta / self.bend))
+        return self._least - scale * linear - 0.5 * scale * scale * square

@@ -4,11 +4,6 @@ At the minimum every group has ``||p_g|| = penalty_g`` (``p`` the negative gradi
 zero. Newton's method on ``1 / ||p_g|| = 1 / penalty_g`` needs a handful of steps where Newton on
 ``||p_g||^2`` needs dozens: the inverse norm is nearly linear in the scale, the old trick of
 trust-region solvers.
-
-With several groups that pull at each other there is a choice of unknowns as well. In the norms of
-the coefficients, ``scale_g ||p_g||``, the step from an empty model is the best one along the
-gradients of the groups, as a lasso would find it; far from the minimum of a quadratic loss that
-saves steps. In the scales the step is shorter, which suits losses whose curvature changes.
 """
 
 from __future__ import annotations
@@ -25,12 +20,7 @@ _MAX_PIVOTS = 50
 
 
 def propose_scales(
-    response: FloatArray,
-    norms: FloatArray,
-    penalties: FloatArray,
-    scales: FloatArray,
-    *,
-    of_norms: bool = False,
+    response: FloatArray, norms: FloatArray, penalties: FloatArray, scales: FloatArray
 ) -> FloatArray:
     """New non-negative scales from a Newton step.
 
@@ -44,8 +34,6 @@ def propose_scales(
         Targets of ``norms``, positive.
     scales : ndarray of shape (m,)
         Current scales.
-    of_norms : bool
-        Whether the norms of the coefficients are what the step is made for, see above.
 
     Examples
     --------
@@ -56,12 +44,9 @@ def propose_scales(
     >>> propose_scales(np.array([[32.0]]), np.array([4.0]), np.ones(1), np.zeros(1))
     array([1.5])
     """
-    ratios, right = norms / penalties, norms * (norms - penalties)
-    if of_norms:
-        step = ratios * _bounded_step(response, right, scales / ratios)
-    else:
-        step = _bounded_step(response, ratios * right, scales)
-    slope = 0.5 * (norms * norms - penalties * penalties)
+    squares = norms * norms
+    slope = 0.5 * (squares - penalties * penalties)
+    step = _bounded_step(response, squares * (norms / penalties - 1.0), scales)
     if slope @ step < 0.0:
         # uphill: the plain Newton step always points downhill
         step = _bounded_step(response, slope, scales)
