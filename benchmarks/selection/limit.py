@@ -3,10 +3,11 @@
     python benchmarks/selection/limit.py [--seeds 20]
 
 With C given, the posterior of masks (first view) is searched and sampled as the default does, and
-sampled twenty times longer. Its value at the best mask found is compared with its value at the informative columns, with
-the best amplitude and the best choice of lines and curves for them. Where what is found has the
-higher value, no search could prefer the truth: under this posterior the labels do not. Recall is
-that of the C most probable columns, after the usual number of jumps and after twenty times as many.
+sampled twenty times longer. Its value at the best mask found is compared with its value at the
+informative columns, with the best amplitude and the best choice of lines and curves for them. Where
+what is found has the higher value, no search could prefer the truth: under this posterior the
+labels do not. Recall is that of the C most probable columns, after the usual number of jumps and
+after twenty times as many.
 Writes ``limit.md`` beside this file.
 """
 
