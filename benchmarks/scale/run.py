@@ -133,7 +133,8 @@ def measure_cpu(
                     continue
                 case = {"method": method, "n": n, "p": options.columns, "jobs": 2, **files}
                 found["rows"].append(_measured(case, options.limit))
-                found["file_mb"] = Path(files["rows"]).stat().st_size / 2**20
+                size = Path(files["rows"]).stat().st_size / 2**20
+                found["file_mb"] = max(found.get("file_mb", 0.0), size)
                 save(found)
         if kept is None:
             _measure_columns(options, Path(folder), found)
