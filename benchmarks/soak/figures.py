@@ -49,7 +49,8 @@ def clear_results() -> None:
     The largest is that of numpy's ``einsum``: a plan for each of the last 4096 pairs of shapes.
     """
     for function in gc.get_objects():
-        bounded = isinstance(function, functools._lru_cache_wrapper)
+        # Not isinstance: it asks objects for their class, and some of torch's warn when asked.
+        bounded = type(function) is functools._lru_cache_wrapper
         if bounded and function.cache_parameters()["maxsize"] is not None:
             function.cache_clear()
 
