@@ -253,7 +253,10 @@ def test_weights_of_finished_folds_are_those_of_these_rows_alone(problem):
     values = np.concatenate([store.units[f"fold{f}"]["values"] for f in (0, 1)], axis=1)
     members = store.units["full0"]["members"]
     prior = prior_weights(
-        [m["name"] for m in members], np.array([m["evidence"] for m in members]), blind=False
+        [m["name"] for m in members],
+        np.array([m["evidence"] for m in members]),
+        task="numbers",
+        blind=False,
     )
     folds = np.repeat([0, 1], [store.units[f"fold{f}"]["values"].shape[1] for f in (0, 1)])
     order = np.argsort(np.concatenate([_rows_of(labeled, f) for f in (0, 1)]), kind="stable")

@@ -74,7 +74,8 @@ def combine(
     """
     names = [member.name for member in members]
     evidence = np.array([member.evidence for member in members])
-    prior = prior_weights(names, evidence, blind=folds is None)
+    task = "numbers" if labeled.codes is None else "classes"
+    prior = prior_weights(names, evidence, task=task, blind=folds is None)
     mean = (labeled.weights / labeled.weights.sum()) @ labeled.target
     if held_out is None or folds is None:
         weights, scales, averaged = prior, np.ones(len(members)), None

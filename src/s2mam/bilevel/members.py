@@ -3,6 +3,7 @@
 - *masks*: the posterior average over hard masks, one per view;
 - *relevance*: the expected mask after one or a few steps from "all columns alike", per view, and
   straight lines of all columns alike;
+- *rough*: the same with curves that have kinks and steps, in a view of its own;
 - *self_training*: lines of all columns, fitted to all rows with the classes they give them;
 - *graph*: labels spread along a graph over all rows, then the additive model refitted to all rows;
   one graph uses the columns that depend on each other, the other the learned contributions.
@@ -28,8 +29,14 @@ from s2mam.masks.relevance import relevance_path
 
 __all__ = ["MemberFit", "MemberSettings", "fit_members", "search_masks"]
 
-# (noise, steps) of the relevance members: strong and weak signals, dense and sparser masks.
-RELEVANCE = ((0.3, 1), (0.3, 4), (2.0, 1), (2.0, 4))
+# (noise, steps) of the relevance members: strong and weak signals, dense and sparser masks. Few
+# classes do not bear a strong signal in few columns.
+RELEVANCE = {
+    "numbers": ((0.3, 1), (0.3, 4), (2.0, 1), (2.0, 4)),
+    "classes": ((0.3, 1), (2.0, 1), (2.0, 4)),
+}
+# The same for the rough members.
+_ROUGH = {"numbers": ((0.5, 4), (2.0, 1), (2.0, 4)), "classes": ((2.0, 0), (2.0, 1))}
 # Noise of the members that are lines of all columns alike: tables where every column says a little
 # have nothing to choose and no labels to spare for curves.
 _LINES_NOISE = (0.1, 1.0)
@@ -71,6 +78,11 @@ class MemberSettings:
     n_neighbors: int = 10
     alpha: float = 0.95
 
+    @property
+    def task(self) -> str:
+        """What the targets are: "numbers" or "classes"."""
+        return "numbers" if self.regression else "classes"
+
     def prior(self, view: int) -> MaskSettings:
         """Prior of the columns as one view believes it."""
         strength = _PRIOR_STRENGTH[min(view, 1)]
@@ -85,7 +97,7 @@ class MemberFit:
     Attributes
     ----------
     name : str
-        "masks", "relevance", "self_training" or "graph".
+        "masks", "relevance", "rough", "self_training" or "graph".
     view : int
         The view its coefficients belong to.
     fit : AtomFit
@@ -132,6 +144,8 @@ def search_masks(
     few = _thin(rows.size, rng)
     found: list[StartMask] = []
     for index, view in enumerate(views):
+        if view.rough:
+            continue
         straight, curved = view.atoms.straight, view.atoms.curved
         atoms = labeled_atoms(straight, curved, rows[few], target[few], weights[few])
         found.extend(find_masks(atoms, settings.prior(index), thorough=thorough))
@@ -181,12 +195,18 @@ def fit_members(
         prior = settings.prior(index)
         straight, curved = view.atoms.straight, view.atoms.curved
         atoms = labeled_atoms(straight, curved, rows[few], target[few], weights[few])
+        if view.rough:
+            members.extend(_relevance_members(atoms, "rough", index, prior, _ROUGH[settings.task]))
+            continue
         average = sample_masks(atoms, prior, pool, steps=steps, rng=rng)
         path = np.column_stack([average.log_posterior, average.size])
         members.append(
             MemberFit("masks", index, average.fit, average.probabilities, path, average.evidence)
         )
-        members.extend(_relevance_members(atoms, index, prior))
+        kept = RELEVANCE[settings.task]
+        members.extend(_relevance_members(atoms, "relevance", index, prior, kept))
+        if index == 0:
+            members.extend(_line_members(atoms, index, prior))
     if settings.column_graph is not None:
         if not settings.regression:
             believed = settings.masks.weights
@@ -196,18 +216,23 @@ def fit_members(
     return members
 
 
-def _relevance_members(atoms: LabeledAtoms, index: int, settings: MaskSettings) -> list[MemberFit]:
+def _relevance_members(
+    atoms: LabeledAtoms,
+    name: str,
+    index: int,
+    settings: MaskSettings,
+    kept: Sequence[tuple[float, int]],
+) -> list[MemberFit]:
+    """One member per noise and number of steps in ``kept``."""
     members = []
     p = atoms.n_columns
-    for noise in dict.fromkeys(noise for noise, _ in RELEVANCE):
-        keep = [steps for other, steps in RELEVANCE if other == noise]
+    for noise in dict.fromkeys(noise for noise, _ in kept):
+        keep = [steps for other, steps in kept if other == noise]
         path = relevance_path(atoms, settings.weights, noise=noise, keep=keep)
         for steps in keep:
             weights, dual = path[steps]
             fit = atoms.expand(weights[:p], weights[p:], dual)
-            members.append(MemberFit("relevance", index, fit))
-    if index == 0:
-        members.extend(_line_members(atoms, index, settings))
+            members.append(MemberFit(name, index, fit))
     return members
 
 

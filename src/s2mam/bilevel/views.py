@@ -14,12 +14,14 @@ from s2mam.bases.build import build_design
 from s2mam.bases.design import Design
 from s2mam.bilevel.wide_views import is_wide, wide_atoms
 
-__all__ = ["View", "build_view"]
+__all__ = ["View", "build_rough_view", "build_view"]
 
 # Values further out than this many spreads are as far as matters; it keeps lines robust.
 CLIP = 4.0
-# Most features of a curved part, and of a block that is not split.
-_CURVED_RANK, _WHOLE_RANK = 5, 6
+# Most features of a curved part, of a block that is not split, and of a rough one.
+_CURVED_RANK, _WHOLE_RANK, _ROUGH_RANK = 5, 6, 10
+# Kernel length of the rough view, in spreads of a column.
+_ROUGH_LENGTH = 2.0
 
 
 @dataclass(frozen=True)
@@ -34,11 +36,14 @@ class View:
         Its feature blocks.
     atoms : Atoms
         The blocks split in straight and curved parts.
+    rough : bool
+        Its curves may have kinks and steps and all columns count: no masks are searched in it.
     """
 
     table: FloatArray
     design: Design
     atoms: Atoms
+    rough: bool = False
 
 
 def build_view(
@@ -75,7 +80,6 @@ def build_view(
     -------
     View
     """
-    table = clip_numeric(Z, kinds)
     options: dict[str, Any] = {
         "kernel": kernel,
         "length": length,
@@ -86,14 +90,63 @@ def build_view(
         "seed": seed,
     }
     rank = _WHOLE_RANK if whole else _CURVED_RANK
-    n, p = table.shape
-    if is_wide(n, p, rank):
+    parts = _parts(Z, kinds, options, rank=rank, whole=whole, n_first=n_labeled, all_rows=all_rows)
+    return View(*parts)
+
+
+def build_rough_view(
+    Z: FloatArray, kinds: Sequence[str], *, basis: str = "kernel", n_labeled: int = 0
+) -> View:
+    """Columns in one piece whose curves may have kinks: sums of many small steps.
+
+    A forest of stumps is an additive model of this kind. It takes thresholds, spikes at zero and
+    other shapes that smooth curves need many labels for; in return it is no help in a search for
+    masks.
+
+    Parameters
+    ----------
+    Z, kinds, n_labeled
+        As for :func:`build_view`; ranks are what steps are best counted in.
+    basis : str
+        As for :func:`build_view`; the paper's random features are those of smooth curves, so that
+        "fourier" stands for "auto" here.
+
+    Returns
+    -------
+    View
+    """
+    options: dict[str, Any] = {
+        "kernel": "laplacian",
+        "length": _ROUGH_LENGTH,
+        "tolerance": 1e-3,
+        "max_rank": _ROUGH_RANK,
+        "basis": "auto" if basis == "fourier" else basis,
+    }
+    parts = _parts(
+        Z, kinds, options, rank=_ROUGH_RANK, whole=True, n_first=n_labeled, all_rows=False
+    )
+    return View(*parts, rough=True)
+
+
+def _parts(
+    Z: FloatArray,
+    kinds: Sequence[str],
+    options: dict[str, Any],
+    *,
+    rank: int,
+    whole: bool,
+    n_first: int,
+    all_rows: bool,
+) -> tuple[FloatArray, Design, Atoms]:
+    """The clipped table, its design and its atoms."""
+    table = clip_numeric(Z, kinds)
+    if is_wide(table.shape[0], table.shape[1], rank):
         design, atoms = wide_atoms(
-            table, kinds, options, rank=rank, whole=whole, n_first=n_labeled, all_rows=all_rows
+            table, kinds, options, rank=rank, whole=whole, n_first=n_first, all_rows=all_rows
         )
-        return View(table, design, atoms)
+        return table, design, atoms
     design = build_design(table, kinds, **options)
-    return View(table, design, split_atoms(design, table, rank=rank, whole=whole))
+    return table, design, split_atoms(design, table, rank=rank, whole=whole)
 
 
 def clip_numeric(Z: FloatArray, kinds: Sequence[str]) -> FloatArray:

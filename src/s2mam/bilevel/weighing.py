@@ -12,13 +12,28 @@ from s2mam._typing import FloatArray, IntArray
 
 __all__ = ["LabeledRows", "prior_weights", "weigh"]
 
-# Prior share of each kind of member.
-_PRIOR = {"masks": 0.25, "relevance": 0.45, "graph": 0.3, "self_training": 0.05}
+# Prior share of each kind of member, up to a factor.
+_PRIOR = {
+    "numbers": {"masks": 0.25, "relevance": 0.45, "rough": 0.45, "graph": 0.3},
+    "classes": {
+        "masks": 0.25,
+        "relevance": 0.35,
+        "rough": 0.8,
+        "graph": 0.35,
+        "self_training": 0.05,
+    },
+}
 # The same when labels are too few to hold any back: then the rows tell more than the labels.
-_BLIND_PRIOR = {"masks": 0.1, "relevance": 0.3, "graph": 0.6, "self_training": 0.0}
+_BLIND_PRIOR = {
+    "masks": 0.1,
+    "relevance": 0.2,
+    "rough": 0.1,
+    "graph": 0.6,
+    "self_training": 0.0,
+}
 # Power of the held-out likelihood: members are refitted on fewer labels and judged on few, so the
 # full likelihood would bet on one of them too early.
-_POWER_NUMBERS, _POWER_CLASSES = 0.3, 0.6
+_POWER_NUMBERS, _POWER_CLASSES = 0.4, 0.5
 # Power of the evidence between views of the same masks.
 _POWER_EVIDENCE = 0.3
 # Slope that turns scores into log-odds when labels do not tell: two classes, and more.
@@ -49,7 +64,9 @@ class LabeledRows:
     codes: IntArray | None = None
 
 
-def prior_weights(names: Sequence[str], evidence: FloatArray, *, blind: bool) -> FloatArray:
+def prior_weights(
+    names: Sequence[str], evidence: FloatArray, *, task: str, blind: bool
+) -> FloatArray:
     """Weights of the members before any label was held back.
 
     Parameters
@@ -59,6 +76,8 @@ def prior_weights(names: Sequence[str], evidence: FloatArray, *, blind: bool) ->
     evidence : (m,) array
         Log-evidence of each member, comparable among members of a kind only: a kind shares its
         weight by a power of it.
+    task : {"numbers", "classes"}
+        What the targets are.
     blind : bool
         No label can be held back at all.
 
@@ -66,7 +85,7 @@ def prior_weights(names: Sequence[str], evidence: FloatArray, *, blind: bool) ->
     -------
     (m,) array
     """
-    shares = _BLIND_PRIOR if blind else _PRIOR
+    shares = _BLIND_PRIOR if blind else _PRIOR[task]
     kinds = np.array(names)
     prior = np.empty(len(names))
     for kind in set(names):
@@ -85,7 +104,8 @@ def weigh(
     """Weights of the members and corrections of their scales, from held-out labels.
 
     A member counts with the power of its held-out likelihood, its scale being free: what matters
-    is the direction of its prediction, since the scale is corrected anyway.
+    is the direction of its prediction, since the scale is corrected anyway: that of numbers here,
+    member by member, that of classes at the end.
 
     Parameters
     ----------
@@ -105,21 +125,31 @@ def weigh(
     weights, scales : (m,) arrays
     """
     centred = held_out - mean
-    target = labeled.target - mean
+    if labeled.codes is None:
+        scores, scales = _judge_numbers(centred, folds, labeled, labeled.target - mean)
+    else:
+        # The decision gets its scale from held-out labels at the end; to scale every member first
+        # would give those most say that were lucky.
+        scores = _POWER_CLASSES * _class_score(centred, labeled.codes, labeled.weights)
+        scales = np.ones(prior.size)
+    log_weights = np.log(prior) + scores
+    weights = np.exp(log_weights - log_weights.max())
+    return weights / weights.sum(), scales
+
+
+def _judge_numbers(
+    centred: FloatArray, folds: IntArray, labeled: LabeledRows, target: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Scores and scales of members that predict numbers."""
     w = labeled.weights[:, None]
     typical = float(np.sum(w * target**2)) / float(labeled.weights.sum())
     cross = np.einsum("mik,ik->m", centred, w * target)
     square = np.einsum("mik,ik->m", centred**2, np.broadcast_to(w, target.shape))
     trust = _SCALE_TRUST * typical
     scales = np.clip((cross + trust) / (square + trust), 0.0, 3.0)
-    if labeled.codes is None:
-        residual = ((scales[:, None, None] * centred - target) ** 2).sum(axis=2)
-        score = _POWER_NUMBERS * _number_score(residual, folds, labeled.weights, 1e-6 * typical)
-    else:
-        score = _POWER_CLASSES * _class_score(centred, labeled.codes, labeled.weights)
-    log_weights = np.log(prior) + score
-    weights = np.exp(log_weights - log_weights.max())
-    return weights / weights.sum(), scales
+    residual = ((scales[:, None, None] * centred - target) ** 2).sum(axis=2)
+    scores = _number_score(residual, folds, labeled.weights, 1e-6 * typical)
+    return _POWER_NUMBERS * scores, scales
 
 
 def _number_score(

@@ -18,7 +18,7 @@ from s2mam.bilevel.averaging import (
 )
 from s2mam.bilevel.mask_member import MaskSettings
 from s2mam.bilevel.members import MemberSettings
-from s2mam.bilevel.views import View, build_view
+from s2mam.bilevel.views import View, build_rough_view, build_view
 from s2mam.bilevel.watch import Watch
 from s2mam.estimators.calibration import calibrate
 from s2mam.estimators.fitted import Fitted
@@ -105,6 +105,11 @@ def fit_average(rows: TrainingRows, settings: AverageSettings) -> Fitted:
         )
         for index, table in enumerate(rows.tables)
     ]
+    views.append(
+        build_rough_view(
+            rows.tables[-1], rows.kinds, basis=settings.basis, n_labeled=rows.n_labeled
+        )
+    )
     p = len(rows.kinds)
     rng = np.random.default_rng([settings.seed, 3])
     dependence = column_dependence(views[0].table, rng)
@@ -204,7 +209,8 @@ def _column_graph(
 def _to_model(rows: TrainingRows, views: list[View], averaged: AveragedModel) -> AdditiveModel:
     parts = []
     intercept = np.zeros(averaged.fits[0].intercept.size)
-    for reader, view, fit in zip(rows.readers, views, averaged.fits, strict=True):
+    readers = [*rows.readers, rows.readers[-1]]  # the rough view reads the table as the last one
+    for reader, view, fit in zip(readers, views, averaged.fits, strict=True):
         coef = view.atoms.coefficients(view.design, fit.straight, fit.curved)
         parts.append(AdditivePart(reader, view.design.without_rows(), coef))
         intercept = intercept + fit.intercept

@@ -12,6 +12,8 @@ __all__ = ["calibrate"]
 
 # Prior of the slope: where labels are too few to tell, decisions of size one mean fair confidence.
 _SLOPE, _SPREAD = {1: 2.5, 2: 5.0}, 0.7
+# Prior spread of the shift: a few held-out labels say little about where the boundary lies.
+_SHIFT = 0.5
 
 
 def calibrate(
@@ -51,7 +53,7 @@ def calibrate(
         else:
             logits = slope * held_out
         likelihood = float(weights @ log_softmax(logits, axis=1)[index, codes])
-        penalty = ((parameters[0] - prior) / _SPREAD) ** 2 + shift**2
+        penalty = ((parameters[0] - prior) / _SPREAD) ** 2 + (shift / _SHIFT) ** 2
         return float(0.5 * penalty - likelihood)
 
     found = minimize(loss, np.array([prior, 0.0]), method="Nelder-Mead", tol=1e-6).x
