@@ -13,12 +13,13 @@ from sklearn.utils.estimator_checks import (  # noqa: E402
     parametrize_with_checks,
 )
 
-from s2mam.baselines.dan import DANClassifier, DANRegressor  # noqa: E402
+from s2mam.baselines.dan import DANClassifier, DANRegressor, adaptive_factors  # noqa: E402
 from s2mam.baselines.deep.group_nets import (  # noqa: E402
     build_nets,
     column_norms,
     evaluate_nets,
     fit_nets,
+    mean_errors,
     mean_losses,
     shrink_groups,
 )
@@ -54,7 +55,7 @@ def _recovered(seeds):
         first = build_nets(count, (p, 10, 10, 10, 1))
         fit_nets(first, x, y, weights, torch.full((count, p), 0.05), plan)
         second = build_nets(count, (p, 10, 10, 10, 1))
-        fit_nets(second, x, y, weights, 0.05 / column_norms(first) ** 2, plan)
+        fit_nets(second, x, y, weights, 0.05 * adaptive_factors(column_norms(first), 2.0), plan)
     kept = column_norms(second) > 0
     return int((kept == (torch.arange(p) < 3)).all(dim=1).sum())
 
@@ -114,6 +115,24 @@ def test_losses_are_those_of_torch():
     torch.testing.assert_close(got[0], (outputs[0, 0, 2] - numbers[2]) ** 2)
 
 
+def test_errors_are_shares_of_wrong_classes_and_squares_of_numbers():
+    outputs = torch.tensor([[[2.0, 0.0, 5.0], [1.0, 9.0, 4.0]]])  # answers 0, 1, 0
+    weights = torch.tensor([[0.5, 0.25, 0.25]])
+    assert mean_errors(outputs, torch.tensor([0, 1, 1]), weights).tolist() == [0.25]
+    assert mean_errors(outputs, torch.tensor([1, 1, 1]), weights).tolist() == [0.75]
+    numbers = torch.tensor([1.0, 0.0, 3.0])
+    assert mean_errors(outputs, numbers, weights).tolist() == [0.5 * 1.0 + 0.25 * 4.0]
+
+
+def test_the_scale_of_the_first_fit_does_not_matter():
+    norms = torch.tensor([[0.2, 0.1, 0.0], [3.0, 3.0, 1.5]])
+    expected = torch.tensor([[1.0, 4.0, torch.inf], [1.0, 1.0, 4.0]])
+    torch.testing.assert_close(adaptive_factors(norms, 2.0), expected)
+    torch.testing.assert_close(adaptive_factors(0.01 * norms, 2.0), expected)
+    # Without any column left there is nothing to come back.
+    assert torch.isinf(adaptive_factors(torch.zeros(1, 3), 2.0)).all()
+
+
 def test_the_objective_falls_and_barred_columns_stay_out():
     with torch_session(0, torch.device("cpu")):
         x = torch.randn(80, 4)
@@ -159,6 +178,18 @@ def test_penalties_are_chosen_by_rows_that_did_not_train():
     noise = np.random.default_rng(1).normal(size=90)
     null = DANRegressor(max_iter=200, learning_rate=0.1, random_state=0).fit(X[:90], noise)
     assert np.ptp(null.predict(X)) < 0.5 * np.ptp(model.predict(X)) / np.std(partial[:90])
+
+
+def test_sure_mistakes_do_not_make_the_answer_a_constant():
+    """Networks separate the few labels, and are sure even where they are wrong."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 30))
+    y = np.digitize(X[:, 0] + X[:, 1] + rng.normal(size=400), [-0.7, 0.7])
+    model = DANClassifier(max_iter=300, learning_rate=0.1, random_state=0)
+    model.fit(X, np.where(np.arange(400) < 60, y, -1))
+    assert model.get_support()[:2].all()
+    assert not model.get_support().all()
+    assert model.score(X[60:], y[60:]) > 0.45
 
 
 @pytest.mark.parametrize("labels", [1, 2])

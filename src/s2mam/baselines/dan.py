@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -13,7 +14,7 @@ from s2mam.baselines.deep.group_nets import (
     column_norms,
     evaluate_nets,
     fit_nets,
-    mean_losses,
+    mean_errors,
 )
 from s2mam.baselines.deep.splits import training_weights
 from s2mam.baselines.deep.tensors import TableTensors
@@ -92,7 +93,7 @@ class _DAN(DeepBaseline):
         # Fits without the held-out rows, so that those judge the second stage honestly too.
         norms = column_norms(lasso.nets)[lasso.chosen_lines]
         adaptive = _Stage(self, data, folds, second)
-        late = adaptive.run(norms.pow(-gamma))
+        late = adaptive.run(adaptive_factors(norms, gamma))
         best = adaptive.chosen_lines[-1]
         with torch.no_grad():
             for name, value in net.items():
@@ -130,7 +131,7 @@ class _Stage:
         self.weights = torch.cat([train, everything]).repeat(len(penalties), 1)
 
     def run(self, factors: Any) -> TrainingLog:
-        """Fit, and choose the penalty with the least loss on held-out rows.
+        """Fit, and choose the penalty with the least error on held-out rows.
 
         `factors` (splits + 1, p) multiply the penalty of each column, for each split and, last,
         for all rows.
@@ -152,13 +153,35 @@ class _Stage:
         return log
 
     def _held_out(self, x: Any) -> Any:
-        """(penalties,) mean losses on held-out rows."""
+        """(penalties,) errors on held-out rows, summed over the splits."""
         torch = load_torch()
         empty = torch.zeros_like(self.test[:1])
         test = torch.cat([self.test, empty]).repeat(len(self.penalties), 1)
         with torch.no_grad():
-            losses = mean_losses(evaluate_nets(self.nets, x), self.data.y, test)
-        return losses.reshape(len(self.penalties), -1).sum(dim=1)
+            errors = mean_errors(evaluate_nets(self.nets, x), self.data.y, test)
+        # Rounded, so that equal shares of wrong rows are equal whatever the order of the sum.
+        return errors.reshape(len(self.penalties), -1).sum(dim=1).round(decimals=5)
+
+
+def adaptive_factors(norms: Any, gamma: float) -> Any:
+    """(G, p) factors of the second penalty: powers of norms, one for the strongest column.
+
+    Layers above the first can take over any scale from it, so only ratios of norms mean
+    something; infinite for a column that was dropped.
+
+    Parameters
+    ----------
+    norms : (G, p) tensor
+    gamma : float
+
+    Examples
+    --------
+    >>> import torch
+    >>> adaptive_factors(torch.tensor([[0.2, 0.1, 0.0]]), 2.0)
+    tensor([[1., 4., inf]])
+    """
+    strongest = norms.max(dim=1, keepdim=True).values
+    return (strongest / norms).pow(gamma).nan_to_num(nan=math.inf, posinf=math.inf)
 
 
 def _read_penalties(name: str, value: Any) -> tuple[float, ...]:
@@ -174,20 +197,22 @@ class DANRegressor(_DAN, DeepRegressor):
 
     First a network is fitted with the group lasso: the weights that leave a column are one group.
     Then a new one is fitted in which the penalty of a column is divided by a power of the norm
-    the first one gave it; a column that the first one dropped stays out. Full-batch proximal
-    gradient steps make the weights of dropped columns exactly zero. Only labelled rows are used,
-    but for scaling.
+    the first one gave it, relative to the largest; a column that the first one dropped stays out.
+    Full-batch proximal gradient steps make the weights of dropped columns exactly zero. Only
+    labelled rows are used, but for scaling.
 
     Where it differs from the published code: targets are standardised, since steps of 0.01
     diverge on large ones; the random start of a layer is divided by the square root of its
-    inputs (``init="scaled"``), since many columns would saturate the network; penalties are
-    chosen by rows held out of the labelled ones; all candidates are fitted side by side.
+    inputs (``init="scaled"``), since many columns would saturate the network; norms are relative
+    to the largest, since that start makes all of them small, which would drop every column;
+    penalties are chosen by rows held out of the labelled ones; all candidates are fitted side by
+    side.
 
     Parameters
     ----------
     penalty, adaptive_penalty : float or "auto"
-        Of the two fits, next to the mean loss; "auto" chooses from 0.001 to 2 by the loss on
-        labelled rows that are held out (the rows that judge take no part in either fit).
+        Of the two fits, next to the mean loss; "auto" chooses from 0.001 to 2 by the squared error
+        on labelled rows that are held out (the rows that judge take no part in either fit).
     gamma : float
         Power of the norms.
     hidden : sequence of int
@@ -230,7 +255,9 @@ class DANClassifier(_DAN, DeepClassifier):
     """A tanh network whose input columns are selected by an adaptive group lasso.
 
     As :class:`DANRegressor`, with the cross entropy of one output per class; the article has
-    regression only.
+    regression only. The share of wrong classes on held-out rows chooses the penalties: few labels
+    are soon separated, the networks are then sure even where they are wrong, and their cross
+    entropy would choose a network without columns over any other.
 
     Parameters
     ----------

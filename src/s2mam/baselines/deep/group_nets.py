@@ -14,6 +14,7 @@ __all__ = [
     "column_norms",
     "evaluate_nets",
     "fit_nets",
+    "mean_errors",
     "mean_losses",
     "shrink_groups",
 ]
@@ -116,6 +117,20 @@ def mean_losses(outputs: Any, y: Any, weights: Any) -> Any:
     else:
         each = -torch.log_softmax(outputs, dim=1).gather(1, y.unsqueeze(1))[:, 0]
     return (weights * each).sum(dim=1)
+
+
+def mean_errors(outputs: Any, y: Any, weights: Any) -> Any:
+    """(G,) weighted errors: squared for numbers, the share of wrong classes for class codes.
+
+    Parameters
+    ----------
+    outputs, y, weights
+        As in `mean_losses`.
+    """
+    if y.is_floating_point():
+        return mean_losses(outputs, y, weights)
+    wrong = outputs.argmax(dim=1) != y.expand(outputs.shape[0], -1)
+    return (weights * wrong).sum(dim=1)
 
 
 def fit_nets(
