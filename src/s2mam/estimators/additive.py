@@ -18,6 +18,7 @@ from s2mam.estimators.settings import require_choice, require_number
 from s2mam.estimators.single import SingleSettings, fit_base
 from s2mam.estimators.streamed import open_stream
 from s2mam.graphs import GRAPH_KINDS
+from s2mam.intake.forgetting import forget_learned
 from s2mam.scale import current_options, is_streamed
 
 __all__ = ["ManifoldAdditiveClassifier", "ManifoldAdditiveRegressor"]
@@ -58,6 +59,7 @@ class _ManifoldAdditive(AdditiveEstimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any, *, classification: bool) -> Self:
         watch = FitWatch(self, X, y, sample_weight)
         settings = self._settings()
+        forget_learned(self, "_model")
         if is_streamed(X):
             return self._fit_stream(X, y, sample_weight, classification, settings, watch)
         rows = read_rows(
