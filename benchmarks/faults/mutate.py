@@ -7,9 +7,10 @@
 Draws places in the modules of the folders, changes one operator, comparison, constant or result
 there, and runs the tests of the folder against a copy of the package with this change. A change
 that no test notices "survives". Each finished mutant is a line of ``mutants.jsonl`` beside this
-file; a run that was stopped goes on there, until every folder has its share. Survivors get, by hand, a description (``what``) and
-either the test that was added for them (``test``) or the reason to leave them (``why``). Writes
-``mutation.md``; exits with 1 when a survivor has neither, or its test does not notice it.
+file; a run that was stopped goes on there, until every folder has its share. Survivors get, by
+hand, a description (``what``) and either the test that was added for them (``test``) or the reason
+to leave them (``why``). Writes ``mutation.md``; exits with 1 when a survivor has neither, or its
+test does not notice it.
 """
 
 from __future__ import annotations

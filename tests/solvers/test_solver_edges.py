@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -36,3 +37,16 @@ def test_the_penalty_of_admm_moves_only_out_of_balance(residuals, factor):
     assert state.rho == 3.0 * factor
     np.testing.assert_array_equal(state.dual, [4.0 / factor])
     assert state.changes == int(factor != 1.0)
+
+
+@pytest.mark.filterwarnings("ignore::s2mam.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("quadratic", [False, True])
+def test_labels_of_one_class_have_no_minimum_and_a_gap_that_says_how_near_it_is(quadratic):
+    """The intercept could grow for ever. The estimators know the answer and never ask."""
+    problem = make_problem("logistic", rows=8, quadratic=quadratic)
+    problem = replace(problem, target=np.zeros(8))
+    result = solve(problem)
+    assert not result.coef.any()
+    assert result.intercept < -30.0
+    assert 0.0 < result.objective < 1e-12
+    assert 0.0 <= result.gap <= result.objective
