@@ -11,6 +11,7 @@ from solver_problems import make_problem
 
 from s2mam.solvers import duality_gap, solve
 from s2mam.solvers.admm import _Admm
+from s2mam.solvers.plain_point import PlainPoint
 
 
 def test_gap_of_the_squared_loss_with_a_quadratic_term():
@@ -50,3 +51,21 @@ def test_labels_of_one_class_have_no_minimum_and_a_gap_that_says_how_near_it_is(
     assert result.intercept < -30.0
     assert 0.0 < result.objective < 1e-12
     assert 0.0 <= result.gap <= result.objective
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_a_glide_ends_at_the_minimum_of_its_line(intercept):
+    """The intercept follows along where there is one, and nothing shifts where there is none."""
+    problem = make_problem("squared", sizes=(2, 2, 2), intercept=intercept)
+    point = PlainPoint(problem)
+    point.place(np.zeros((3, 2)), point.null_intercept())
+    begun, start = point.decision, point.intercept
+    direction = np.random.default_rng(0).normal(size=len(problem.weights)) + 3.0
+    slope = -float(point.theta @ direction)
+    length = point.glide(direction.copy(), slope, 0.0)
+    moved = begun + length * direction + point.intercept - start
+    np.testing.assert_allclose(point.decision, moved, atol=1e-12)
+    columns = np.column_stack([direction, np.ones_like(direction)][: 1 + intercept])
+    root = np.sqrt(problem.weights)
+    best = np.linalg.lstsq(root[:, None] * columns, root * (problem.target - begun), rcond=None)[0]
+    np.testing.assert_allclose(point.decision, begun + columns @ best, atol=1e-10)
