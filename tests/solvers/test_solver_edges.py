@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from solver_problems import make_problem
 
-from s2mam.solvers import duality_gap, solve
+from s2mam.solvers import duality_gap, plain_iteration, solve
 from s2mam.solvers.admm import _Admm
 from s2mam.solvers.plain_point import PlainPoint
 
@@ -69,3 +69,24 @@ def test_a_glide_ends_at_the_minimum_of_its_line(intercept):
     root = np.sqrt(problem.weights)
     best = np.linalg.lstsq(root[:, None] * columns, root * (problem.target - begun), rcond=None)[0]
     np.testing.assert_allclose(point.decision, begun + columns @ best, atol=1e-10)
+
+
+def test_corrections_of_a_quadratic_loss_are_conjugate(monkeypatch):
+    """Without a factor, what is left over is orthogonal to all that was left over before."""
+    problem = make_problem("squared", sizes=(2, 2, 2))
+    solver = plain_iteration.PlainIteration(problem, None)
+    point, block, scales = solver.point, solver.block, np.full(3, 4.0)
+    block.include(np.arange(3))
+    left: list[np.ndarray] = []
+
+    def correct(rest):
+        left.append(rest.copy())
+        return rest.copy()
+
+    monkeypatch.setattr(plain_iteration, "_PROGRESS", 1e6)
+    monkeypatch.setattr(plain_iteration, "_CORRECTIONS", 5)
+    solver.factor = SimpleNamespace(correct=correct)
+    solver._correct(scales, np.sqrt(scales), np.zeros((3, 2)), point.pulls, np.zeros(3))
+    units = np.array([rest.ravel() / np.linalg.norm(rest) for rest in left])
+    assert len(units) == 5
+    np.testing.assert_allclose(units @ units.T, np.eye(5), atol=1e-6)
