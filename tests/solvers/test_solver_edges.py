@@ -12,6 +12,7 @@ from solver_problems import make_problem
 from s2mam.solvers import duality_gap, plain_iteration, solve
 from s2mam.solvers.admm import _Admm
 from s2mam.solvers.plain_point import PlainPoint
+from s2mam.solvers.scale_newton import _solve_general
 
 
 def test_gap_of_the_squared_loss_with_a_quadratic_term():
@@ -90,3 +91,12 @@ def test_corrections_of_a_quadratic_loss_are_conjugate(monkeypatch):
     units = np.array([rest.ravel() / np.linalg.norm(rest) for rest in left])
     assert len(units) == 5
     np.testing.assert_allclose(units @ units.T, np.eye(5), atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_tolerance_below_rounding_ends_where_nothing_moves_any_more(seed):
+    problem = make_problem("squared", quadratic=True, fraction=0.01, seed=seed)
+    result = _solve_general(problem, None, 0.0, 500)
+    assert result.stop_reason in {"gap", "stalled"}
+    assert result.n_iter < 100
+    assert result.gap <= 1e-12 * result.objective
