@@ -62,6 +62,7 @@ PLAIN = {
     "scale": True,
     "categorical": "auto",
     "unlabeled": "auto",
+    "verbose": 0,
 }
 METHODS = {
     "contributions",

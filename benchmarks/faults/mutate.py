@@ -7,9 +7,10 @@
 Draws places in the modules of the folders, changes one operator, comparison, constant or result
 there, and runs the tests of the folder against a copy of the package with this change. A change
 that no test notices "survives". Each finished mutant is a line of ``mutants.jsonl`` beside this
-file; a run that was stopped goes on there. Survivors get, by hand, a description (``what``) and
-either the test that was added for them (``test``) or the reason to leave them (``why``). Writes
-``mutation.md``; exits with 1 when a survivor has neither, or its test does not notice it.
+file; a run that was stopped goes on there, until every folder has its share. Survivors get, by
+hand, a description (``what``) and either the test that was added for them (``test``) or the reason
+to leave them (``why``). Writes ``mutation.md``; exits with 1 when a survivor has neither, or its
+test does not notice it.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import random
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -199,9 +201,15 @@ def main() -> int:
     home = ROOT / "build" / "mutants"
     shutil.rmtree(home, ignore_errors=True)
     shutil.copytree(SOURCE, home / "s2mam", ignore=shutil.ignore_patterns("__pycache__"))
+    # Where the source has changed since, other places are drawn: fill up, do not start again.
+    wanted = options.count // len(options.folders)
+    finished = Counter(str(one["file"]).split("/")[0] for one in done)
     for mutant in mutants(options.folders, options.count, options.seed):
-        if (mutant["file"], mutant["line"], mutant["text"], mutant["kind"]) in known:
+        folder = str(mutant["file"]).split("/")[0]
+        seen = (mutant["file"], mutant["line"], mutant["text"], mutant["kind"]) in known
+        if seen or finished[folder] >= wanted:
             continue
+        finished[folder] += 1
         mutant["outcome"] = survives(mutant, home, options.seconds)
         done.append(mutant)
         with RESULTS.open("a", encoding="utf-8") as stream:

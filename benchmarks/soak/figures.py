@@ -12,10 +12,13 @@ from pathlib import Path
 
 import numpy as np
 
+from s2mam.baselines.shared.remember import forget_all
+
 __all__ = [
     "NAMES",
     "WITHOUT_TCACHE",
     "clear_names",
+    "clear_remembered",
     "clear_results",
     "figures",
     "fill_the_cache_of_numpy",
@@ -55,7 +58,15 @@ def clear_results() -> None:
             function.cache_clear()
 
 
-def figures(clear: Sequence[Callable[[], None]] = (clear_names, clear_results)) -> Figures:
+def clear_remembered() -> None:
+    """Clear what baselines keep of the last tables (up to 21 results of 2 MB each)."""
+    forget_all()
+
+
+CLEARED = (clear_names, clear_results, clear_remembered)
+
+
+def figures(clear: Sequence[Callable[[], None]] = CLEARED) -> Figures:
     """Resident megabytes, megabytes that malloc has handed out, and blocks that Python has.
 
     Clears before what is no leak: garbage, free pages, and caches of a fixed size.

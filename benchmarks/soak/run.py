@@ -4,11 +4,12 @@
 
 Fits of all learners and baselines on random tables, with predictions, files, checkpoints and
 faults in between, after each of them once. Every few seconds garbage and caches of a fixed size are
-cleared (``caches.md`` says which), free pages go back to the system, and three figures are written
-down: the resident memory, the bytes that malloc has handed out, and the number of blocks that
-Python has. A leak shows in the last two; the first also holds pages that are free in part. Slopes
-are least-squares lines through the means of twenty equal stretches of time after the first fifth,
-with the 95 % t interval of that line. Writes ``results.md`` and ``samples.csv`` beside this file.
+cleared (``caches.md`` says which, and what baselines keep of the last tables), free pages go back
+to the system, and three figures are written down: the resident memory, the bytes that malloc has
+handed out, and the number of blocks that Python has. A leak shows in the last two; the first also
+holds pages that are free in part. Slopes are least-squares lines through the means of twenty equal
+stretches of time after the first fifth, with the 95 % t interval of that line. Writes
+``results.md`` and ``samples.csv`` beside this file.
 """
 
 from __future__ import annotations

@@ -96,6 +96,14 @@ def test_a_narrow_width_warns_that_the_graph_is_empty():
         graph_weights(wide, graph="rbf", width=1.0)
 
 
+def test_a_broad_width_warns_that_all_rows_are_alike(table):
+    message = r"alike at graph_width=1e\+06.*use graph_width='median' or graph='knn'"
+    with pytest.warns(DegenerateGraphWarning, match=message):
+        graph_weights(table, graph="rbf", width=1e6, name="graph_width")
+    with pytest.raises(InvalidInputError, match="graph_width=-1"):
+        graph_weights(table, graph="rbf", width=-1, name="graph_width")
+
+
 @pytest.mark.parametrize("graph", ["knn", "rbf"])
 def test_defaults_never_give_an_empty_graph_on_raw_noise(graph, recwarn):
     noisy = np.random.default_rng(0).normal(100.0, 100.0, size=(50, 100))

@@ -7,7 +7,8 @@ from s2mam.baselines import all_baselines
 from s2mam.baselines.shared import remember as module
 from s2mam.baselines.shared.affinity import neighbor_weights
 from s2mam.baselines.shared.anchors import anchor_graph, choose_anchors
-from s2mam.baselines.shared.remember import remember
+from s2mam.baselines.shared.blocks import KernelBlocks
+from s2mam.baselines.shared.remember import forget_all, remember
 
 RNG = np.random.default_rng(0)
 
@@ -48,6 +49,31 @@ def test_shapes_tell_tables_of_the_same_numbers_apart():
     assert double(np.ones((2, 3))).shape == (2, 3)
     assert double(np.ones((3, 2))).shape == (3, 2)
     assert len(calls) == 2
+
+
+def test_all_is_forgotten_when_asked():
+    double, calls = counted()
+    for forget in (double.cache_clear, forget_all):
+        double(np.ones((1, 1)))
+        forget()
+    double(np.ones((1, 1)))
+    assert len(calls) == 3
+
+
+def test_large_designs_are_not_kept(monkeypatch):
+    """What a model was built from would else stay in memory after the model is gone."""
+    table = np.random.default_rng(0).normal(size=(20, 2))
+    built = []
+    kept = remember(2)(lambda rows: built.append(1) or KernelBlocks.fit(rows).design)
+    size = sum(part.size for part in vars(kept(table)).values() if isinstance(part, np.ndarray))
+    assert size > 200
+    for most, more in ((size, 0), (size - 1, 1)):
+        monkeypatch.setattr(module, "_MOST_NUMBERS", most)
+        kept.cache_clear()
+        built.clear()
+        kept(table)
+        kept(table)
+        assert len(built) == 1 + more
 
 
 def test_the_oldest_is_forgotten():

@@ -135,6 +135,40 @@ def test_auto_is_the_kernel_on_small_tables_and_says_so(numbers, capsys):
     assert "graph: dense" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("kind", [ManifoldAdditiveRegressor, ManifoldAdditiveClassifier])
+def test_the_base_model_says_what_auto_stands_for(numbers, capsys, kind):
+    X, y = numbers
+    if kind is ManifoldAdditiveClassifier:
+        y = np.where(np.isnan(y), -1, y > np.nanmedian(y))
+    quiet = kind(basis="auto").fit(X, y)
+    assert capsys.readouterr() == ("", "")
+    told = kind(basis="auto", verbose=1).fit(X, y)
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    first, last = captured.err.splitlines()
+    n, p = X.shape
+    assert first == (
+        f"[{kind.__name__}] {told.n_labeled_} labelled of {n} rows, {p} columns; scale: robust; "
+        "auto: basis: kernel, graph: dense, bandwidth: by the distances, solver: bcd, "
+        "sparsity: by leave-one-out, manifold: by leave-one-out"
+    )
+    assert f"{told.support_.sum()} of {p} columns selected; sparsity=" in last
+    np.testing.assert_array_equal(told.predict(X), quiet.predict(X))
+    given = {"sparsity": 0.1, "manifold": 0.0, "bandwidth": 1.0, "graph": "anchors"}
+    kind(**given, solver="admm", scale="rank", verbose=True).fit(X, y)
+    assert capsys.readouterr().err.splitlines()[0].endswith("columns; scale: rank")
+    with pytest.raises(InvalidInputError, match="verbose='loud' must be a whole number"):
+        kind(verbose="loud").fit(X, y)
+
+
+def test_auto_of_many_rows_is_said_as_it_is_built(capsys):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4_100, 2))
+    y = np.where(np.arange(4_100) < 60, X[:, 0], np.nan)
+    ManifoldAdditiveRegressor(verbose=1, sparsity=0.01, manifold=0.01).fit(X, y)
+    assert "graph: neighbors" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_array])
 def test_sparse_tables_give_the_same_model(make, monkeypatch):
     rng = np.random.default_rng(0)

@@ -200,6 +200,19 @@ def test_verbose_says_that_rows_are_streamed(capsys):
     assert "corrected by 450 more labelled rows" in said
 
 
+def test_a_verbose_base_model_says_what_is_streamed(capsys):
+    X, y, _ = numbers()
+    with scale_options(**SMALL):
+        ManifoldAdditiveRegressor(verbose=1).fit(X, y)
+    said = capsys.readouterr().err
+    assert "streamed: 1500 rows, 500 labelled; the curves are learned from" in said
+    assert "graph: anchors" in said
+    assert "no graph" not in said
+    with scale_options(**SMALL | {"max_features": 3}):
+        ManifoldAdditiveRegressor(verbose=1).fit(X, y)
+    assert "features are more than max_features" in capsys.readouterr().err
+
+
 def test_weights_count_in_the_sums():
     X, y, _ = numbers()
     labeled = np.flatnonzero(~np.isnan(y))

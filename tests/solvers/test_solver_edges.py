@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from solver_problems import make_problem
 
-from s2mam.solvers import duality_gap, solve
+from s2mam.solvers import duality_gap, plain_iteration, solve
 from s2mam.solvers.admm import _Admm
+from s2mam.solvers.plain_point import PlainPoint
+from s2mam.solvers.scale_newton import _solve_general
 
 
 def test_gap_of_the_squared_loss_with_a_quadratic_term():
@@ -36,3 +39,64 @@ def test_the_penalty_of_admm_moves_only_out_of_balance(residuals, factor):
     assert state.rho == 3.0 * factor
     np.testing.assert_array_equal(state.dual, [4.0 / factor])
     assert state.changes == int(factor != 1.0)
+
+
+@pytest.mark.filterwarnings("ignore::s2mam.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("quadratic", [False, True])
+def test_labels_of_one_class_have_no_minimum_and_a_gap_that_says_how_near_it_is(quadratic):
+    """The intercept could grow for ever. The estimators know the answer and never ask."""
+    problem = make_problem("logistic", rows=8, quadratic=quadratic)
+    problem = replace(problem, target=np.zeros(8))
+    result = solve(problem)
+    assert not result.coef.any()
+    assert result.intercept < -30.0
+    assert 0.0 < result.objective < 1e-12
+    assert 0.0 <= result.gap <= result.objective
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_a_glide_ends_at_the_minimum_of_its_line(intercept):
+    """The intercept follows along where there is one, and nothing shifts where there is none."""
+    problem = make_problem("squared", sizes=(2, 2, 2), intercept=intercept)
+    point = PlainPoint(problem)
+    point.place(np.zeros((3, 2)), point.null_intercept())
+    begun, start = point.decision, point.intercept
+    direction = np.random.default_rng(0).normal(size=len(problem.weights)) + 3.0
+    slope = -float(point.theta @ direction)
+    length = point.glide(direction.copy(), slope, 0.0)
+    moved = begun + length * direction + point.intercept - start
+    np.testing.assert_allclose(point.decision, moved, atol=1e-12)
+    columns = np.column_stack([direction, np.ones_like(direction)][: 1 + intercept])
+    root = np.sqrt(problem.weights)
+    best = np.linalg.lstsq(root[:, None] * columns, root * (problem.target - begun), rcond=None)[0]
+    np.testing.assert_allclose(point.decision, begun + columns @ best, atol=1e-10)
+
+
+def test_corrections_of_a_quadratic_loss_are_conjugate(monkeypatch):
+    """Without a factor, what is left over is orthogonal to all that was left over before."""
+    problem = make_problem("squared", sizes=(2, 2, 2))
+    solver = plain_iteration.PlainIteration(problem, None)
+    point, block, scales = solver.point, solver.block, np.full(3, 4.0)
+    block.include(np.arange(3))
+    left: list[np.ndarray] = []
+
+    def correct(rest):
+        left.append(rest.copy())
+        return rest.copy()
+
+    monkeypatch.setattr(plain_iteration, "_PROGRESS", 1e6)
+    monkeypatch.setattr(plain_iteration, "_CORRECTIONS", 5)
+    solver.factor = SimpleNamespace(correct=correct)
+    solver._correct(scales, np.sqrt(scales), np.zeros((3, 2)), point.pulls, np.zeros(3))
+    units = np.array([rest.ravel() / np.linalg.norm(rest) for rest in left])
+    assert len(units) == 5
+    np.testing.assert_allclose(units @ units.T, np.eye(5), atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_tolerance_below_rounding_ends_where_nothing_moves_any_more(seed):
+    problem = make_problem("squared", quadratic=True, fraction=0.01, seed=seed)
+    result = _solve_general(problem, None, 0.0, 500)
+    assert result.stop_reason in {"gap", "stalled"}
+    assert result.n_iter < 100
+    assert result.gap <= 1e-12 * result.objective

@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 
 from s2mam import S2MAMClassifier, S2MAMRegressor
 from s2mam.cli import app
+from s2mam.graphs import memory
 
 
 @dataclass
@@ -142,6 +143,57 @@ def few_labels(shell: Shell):
         found = shell.run("predict", "m.s2mam", "t.csv", "-q")
         assert found.exit_code == 0
         assert len(found.stdout.splitlines()) == 31
+
+
+@fault("graph component without any label", "command line")
+def island_of_rows(shell: Shell):
+    frame = shell.table()
+    frame.loc[24:, ["a", "b", "c"]] += 1e4
+    frame.loc[24:, "y"] = np.nan
+    shell.fits(frame)
+
+
+@fault("query far from all training rows", "command line")
+def far_rows(shell: Shell):
+    model = shell.model()
+    found = []
+    for far in (1e6, 1e9):
+        shell.write(shell.table()[["a", "b", "c"]] + far, "far.csv")
+        done = shell.run("predict", model, "far.csv", "-q", "-o", "p.csv")
+        assert done.exit_code == 0, done.output
+        found.append(pd.read_csv(shell.folder / "p.csv").iloc[:, 0].to_numpy())
+    assert np.isfinite(found[0]).all()
+    np.testing.assert_array_equal(found[1], found[0])
+
+
+@fault("single heavy outlier row", "command line")
+def outlying_cells(shell: Shell):
+    frame = shell.table()
+    frame.loc[5, ["a", "b", "c"]] = [1e9, -1e9, 1e9]
+    shell.fits(frame)
+
+
+@fault("class unseen in a fold, rare class with 1 label", "command line")
+def one_row_of_a_class(shell: Shell):
+    frame = shell.table(y=["rare", *["yes", "no", None] * 9, None, None])
+    done = shell.run("fit", shell.write(frame), "-t", "y", "-q", "-o", "m.s2mam")
+    assert done.exit_code == 0, done.output
+    done = shell.run("predict", "m.s2mam", "t.csv", "-q", "-o", "p.csv")
+    assert done.exit_code == 0, done.output
+    chances = pd.read_csv(shell.folder / "p.csv").iloc[:, 1:]
+    assert list(chances) == ["probability_no", "probability_rare", "probability_yes"]
+    np.testing.assert_allclose(chances.sum(axis=1), 1.0, atol=1e-6)
+
+
+@fault("n too large for dense W", "command line")
+def too_many_rows(shell: Shell):
+    shell.write(shell.table())
+    before = memory.available_bytes
+    memory.available_bytes = lambda: 10_000
+    try:
+        shell.refused("fit", "t.csv", "-t", "y", "--paper", words=("30", "kB", "neighbors"))
+    finally:
+        memory.available_bytes = before
 
 
 @fault("constant column; all columns constant", "command line")

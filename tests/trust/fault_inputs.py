@@ -230,6 +230,25 @@ def bandwidths(name, task):
         assert_finite(model, X)
 
 
+@fault("bandwidth extremes (W = I or W = 1)", "baselines")
+def widths(name, task):
+    known = make(name, task).get_params()
+    width = "graph_width" if "graph_width" in known else "width"
+    if "graph" not in known or width not in known:
+        return  # no graph whose width a user could choose
+    X, _, y = table(task)
+    for value in (1e-9, 1e9):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model = make(name, task, graph="rbf", **{width: value}).fit(X, y)
+        told = [str(w.message) for w in caught if w.category is DegenerateGraphWarning]
+        assert len(told) == 1, (value, told)
+        assert f"{width}={value:.3g}" in told[0]
+        assert f"{width}='median'" in told[0]
+        assert {w.filename for w in caught} == {__file__}, "it should point at the user's line"
+        assert_finite(model, X)
+
+
 @fault("C = 0, C >= p, non-integer C, C > informative", "ours")
 def budgets(name, task):
     if name == "base":
@@ -247,6 +266,24 @@ def budgets(name, task):
     if name == "posterior":
         whole = make(name, task, n_features_to_select=99).fit(X, y)
         assert whole.support_.all()
+
+
+@fault("C = 0, C >= p, non-integer C, C > informative", "baselines")
+def budgets_of_baselines(name, task):
+    if "n_features_to_select" not in make(name, task).get_params():
+        return
+    X, _, y = table(task)
+    for bad in (0, -1, 1.5, "many", True, None):
+        refuses(
+            InvalidInputError,
+            f"n_features_to_select={bad!r}",
+            call=lambda bad=bad: make(name, task, n_features_to_select=bad).fit(X, y),
+        )
+    # More than the two columns that count, and more than there are.
+    for size in (3, 99):
+        model = make(name, task, n_features_to_select=size).fit(X, y)
+        assert model.get_support().sum() <= size
+        assert_finite(model, X)
 
 
 @fault("float32, int, bool, F-order, strided, read-only memmap", *BOTH)

@@ -160,6 +160,7 @@ class _AWSSL(Baseline):
 
     def _learn(self, rows: BaselineRows) -> None:
         prediction = choice("prediction", self.prediction, ("graph", "select"))
+        size = read_budget(self.n_features_to_select, rows.labeled.size, rows.table.shape[1])
         self._table, self._coding = rows.table, code_targets(rows)
         solution = self._problem(rows, self._coding).solve(
             whole("max_iter", self.max_iter), positive("tol", self.tol)
@@ -168,7 +169,6 @@ class _AWSSL(Baseline):
         self._theta, self._values = solution.weights, solution.values
         self._encoded_weights, self._cut = solution.weights, 1.0 / rows.table.shape[1]
         if prediction == "select":
-            size = read_budget(self.n_features_to_select, rows.labeled.size, rows.table.shape[1])
             self._follow(rows, top_columns(solution.weights, size))
 
     def _problem(self, rows: BaselineRows, coding: TargetCoding) -> _Problem:

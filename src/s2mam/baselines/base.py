@@ -17,6 +17,7 @@ from s2mam.baselines.rows import BaselineRows, Encoder, signs
 from s2mam.exceptions import InvalidInputError, MemoryLimitError
 from s2mam.graphs.memory import memory_allowance
 from s2mam.intake import read_classification_target, read_regression_target
+from s2mam.intake.forgetting import forget_learned
 
 __all__ = ["Baseline", "BaselineClassifier", "BaselineRegressor", "ScalarClassifier"]
 
@@ -80,6 +81,7 @@ class Baseline(BaseEstimator):  # type: ignore[misc]
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y "
                 "is None; pass y with unlabelled rows marked."
             )
+        forget_learned(self)
         self._encoder = Encoder(self.scale, self.categorical)
         table = self._encoder.fit_transform(X, self)
         self._require_memory(table.shape[0])
@@ -126,7 +128,7 @@ class Baseline(BaseEstimator):  # type: ignore[misc]
         self.support_ = self._chosen(weights)
 
     def _score_rows(self, X: Any) -> FloatArray:
-        check_is_fitted(self, "_encoder")
+        check_is_fitted(self, "transduction_")
         table = self._encoder.transform(X, self)
         with _blas().limit(limits=1, user_api="blas"):
             return self._scores(table)
@@ -146,7 +148,7 @@ class Baseline(BaseEstimator):  # type: ignore[misc]
         -------
         ndarray
         """
-        check_is_fitted(self, "_encoder")
+        check_is_fitted(self, "transduction_")
         if not self.selects_columns:
             raise InvalidInputError(
                 f"{type(self).__name__} does not select columns; use a method whose "

@@ -109,7 +109,11 @@ class _LapRLS(Baseline):
         intrinsic = nonnegative("intrinsic", self.intrinsic)
         self.width_ = read_width(self.width, rows.table)
         weights = graph_weights(
-            rows.table, graph=self.graph, width=self.graph_width, n_neighbors=self.n_neighbors
+            rows.table,
+            graph=self.graph,
+            width=self.graph_width,
+            n_neighbors=self.n_neighbors,
+            name="graph_width",
         )
         targets = self._targets(rows)
         self.center_ = targets.mean(axis=0) if self.center else np.zeros(targets.shape[1:])

@@ -123,7 +123,11 @@ class LapSVMClassifier(BaselineClassifier):
         intrinsic = nonnegative("intrinsic", self.intrinsic)
         self.width_ = read_width(self.width, rows.table)
         weights = graph_weights(
-            rows.table, graph=self.graph, width=self.graph_width, n_neighbors=self.n_neighbors
+            rows.table,
+            graph=self.graph,
+            width=self.graph_width,
+            n_neighbors=self.n_neighbors,
+            name="graph_width",
         )
         self._table = rows.table
         kernel = gaussian_kernel(rows.table, rows.table, self.width_)

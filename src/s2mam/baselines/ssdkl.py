@@ -138,7 +138,7 @@ class SSDKLRegressor(DeepRegressor):
         """
         if not return_std:
             return super().predict(X)
-        check_is_fitted(self, "_encoder")
+        check_is_fitted(self, "transduction_")
         outputs = self._outputs(self._encoder.transform(X, self))
         return self._decoded(outputs), np.sqrt(outputs[:, 1]) * self._spread
 

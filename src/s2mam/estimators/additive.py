@@ -11,12 +11,14 @@ from s2mam.bilevel.lower import GraphSettings
 from s2mam.estimators.base import AdditiveClassifier, AdditiveEstimator, AdditiveRegressor
 from s2mam.estimators.callback_support import with_callbacks
 from s2mam.estimators.constant import fit_constant, is_constant
+from s2mam.estimators.described import describe_base
 from s2mam.estimators.progress import FitWatch
 from s2mam.estimators.rows import TrainingRows, read_rows
 from s2mam.estimators.settings import require_choice, require_number
 from s2mam.estimators.single import SingleSettings, fit_base
 from s2mam.estimators.streamed import open_stream
 from s2mam.graphs import GRAPH_KINDS
+from s2mam.intake.forgetting import forget_learned
 from s2mam.scale import current_options, is_streamed
 
 __all__ = ["ManifoldAdditiveClassifier", "ManifoldAdditiveRegressor"]
@@ -40,6 +42,7 @@ class _ManifoldAdditive(AdditiveEstimator):
         scale: bool | str | None = True,
         categorical: Any = "auto",
         unlabeled: Any = "auto",
+        verbose: int = 0,
     ) -> None:
         self.sparsity = sparsity
         self.manifold = manifold
@@ -50,16 +53,20 @@ class _ManifoldAdditive(AdditiveEstimator):
         self.scale = scale
         self.categorical = categorical
         self.unlabeled = unlabeled
+        self.verbose = verbose
 
     @with_callbacks
     def _fit(self, X: Any, y: Any, sample_weight: Any, *, classification: bool) -> Self:
         watch = FitWatch(self, X, y, sample_weight)
         settings = self._settings()
+        forget_learned(self, "_model")
         if is_streamed(X):
             return self._fit_stream(X, y, sample_weight, classification, settings, watch)
         rows = read_rows(
             self, X, y, sample_weight, classification=classification, scales=(self.scale,)
         )
+        if not is_constant(rows):
+            watch.say(describe_base(self, rows))
         watch.begin(0)
         self._learn(rows, settings, None)
         self.transduction_ = self.predict(X)
@@ -86,13 +93,15 @@ class _ManifoldAdditive(AdditiveEstimator):
             seed=0,
             n_labeled=current_options().held_rows,
         )
-        watch.say(stream.describe())
-        watch.begin(0)
         rows = stream.rows
+        constant = is_constant(rows)
+        watch.say(stream.describe("the curves"))
+        if not constant:
+            watch.say(describe_base(self, rows, streamed=True))
+        watch.begin(0)
         if rows.classes is not None:
             self.classes_ = rows.classes
         with threadpool_limits(limits=1, user_api="blas"):
-            constant = is_constant(rows)
             fitted = fit_constant(rows) if constant else stream.fit_base(settings, watch)
         self._publish(fitted, stream.survey.n_labeled)
         self.transduction_ = stream.predict(self, X)
@@ -159,6 +168,9 @@ class ManifoldAdditiveRegressor(_ManifoldAdditive, AdditiveRegressor):
     unlabeled : "auto", marker or None
         What marks an unlabelled row in y; "auto" is a missing value, None says that all rows are
         labelled.
+    verbose : int
+        1 writes some lines to standard error: what "auto" stands for, the penalties that were
+        chosen, seconds.
 
     Attributes
     ----------
@@ -235,6 +247,9 @@ class ManifoldAdditiveClassifier(_ManifoldAdditive, AdditiveClassifier):
     unlabeled : "auto", marker or None
         What marks an unlabelled row in y; "auto" is a missing value or, for numbers, -1;
         None says that all rows are labelled.
+    verbose : int
+        1 writes some lines to standard error: what "auto" stands for, the penalties that were
+        chosen, seconds.
 
     Attributes
     ----------

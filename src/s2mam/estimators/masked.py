@@ -32,6 +32,7 @@ from s2mam.estimators.settings import resolve_budget
 from s2mam.estimators.single import fit_loop, fit_paper
 from s2mam.estimators.streamed import open_stream
 from s2mam.exceptions import InvalidInputError
+from s2mam.intake.forgetting import forget_learned
 from s2mam.scale import is_streamed
 
 __all__ = ["MaskedEstimator"]
@@ -95,6 +96,7 @@ class MaskedEstimator(AdditiveEstimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any, *, classification: bool) -> Self:
         watch = FitWatch(self, X, y, sample_weight)
         learner = check_parameters(self)
+        forget_learned(self, "_model", "_rows")
         scales = scale_names(self.scale) if learner == "posterior" else (self.scale,)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         given = (self, X, y, sample_weight)

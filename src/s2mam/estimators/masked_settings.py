@@ -10,6 +10,7 @@ from s2mam.bases import BASES, resolve_basis
 from s2mam.bilevel.lower import GraphSettings
 from s2mam.estimators.additive import GRAPHS, SOLVERS
 from s2mam.estimators.averaged import AverageSettings
+from s2mam.estimators.described import describe_auto
 from s2mam.estimators.neural import check_neural
 from s2mam.estimators.progress import FitWatch
 from s2mam.estimators.rows import TrainingRows
@@ -85,8 +86,7 @@ def check_parameters(estimator: MaskedEstimator) -> str:
 
 def describe(estimator: MaskedEstimator, learner: str, rows: TrainingRows) -> str:
     """One line on the rows and on what "auto" stands for."""
-    n, p = rows.tables[0].shape
-    names = ("robust" if reader.scale is True else str(reader.scale) for reader in rows.readers)
+    n = rows.tables[0].shape[0]
     chosen = {
         "mask_learner": learner,
         "n_features_to_select": "left to the data",
@@ -103,11 +103,7 @@ def describe(estimator: MaskedEstimator, learner: str, rows: TrainingRows) -> st
         chosen |= {"sparsity": "by leave-one-out", "manifold": "by leave-one-out"}
     if estimator.basis == "neural":
         chosen |= {"solver": "Adam", "criterion": "labels held out in folds"}
-    automatic = [
-        f"{name}: {value}" for name, value in chosen.items() if getattr(estimator, name) == "auto"
-    ]
-    text = f"{rows.n_labeled} labelled of {n} rows, {p} columns; scale: {' and '.join(names)}"
-    return f"{text}; auto: {', '.join(automatic)}" if automatic else text
+    return describe_auto(estimator, rows, chosen)
 
 
 def average_settings(

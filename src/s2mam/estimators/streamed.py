@@ -78,11 +78,11 @@ class Stream:
         """Labelled rows that the sample left out."""
         return self.survey.n_labeled - int(self.searched.size)
 
-    def describe(self) -> str:
+    def describe(self, learned: str = "masks") -> str:
         """One line on what is read how."""
         n, labels = self.survey.n_rows, self.survey.n_labeled
         return (
-            f"streamed: {n} rows, {labels} labelled; masks are learned from "
+            f"streamed: {n} rows, {labels} labelled; {learned} are learned from "
             f"{self.searched.size} labelled and {self.survey.unlabeled.size} unlabelled ones"
         )
 
@@ -132,6 +132,8 @@ class Stream:
             form = self._roughness(lower.design, settings)
             lower = streamed_level(lower, form, self.survey.n_rows)
         else:
+            if settings.manifold != 0.0:
+                watch.say(f"no graph: {size} features are more than max_features of scale_options")
             settings = replace(settings, manifold=0.0)
         everything = np.ones(len(rows.kinds), dtype=bool)
         fitted = refit(rows, lower, everything, everything.astype(float), {}, "gap", settings)

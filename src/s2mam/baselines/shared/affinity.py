@@ -11,6 +11,7 @@ from s2mam._typing import FloatArray
 from s2mam.baselines.shared.parameters import choice, positive, whole
 from s2mam.baselines.shared.remember import remember
 from s2mam.exceptions import DegenerateGraphWarning, InvalidInputError
+from s2mam.graphs.diagnostics import find_degeneracy
 from s2mam.intake.notices import warn_user
 
 __all__ = [
@@ -26,8 +27,8 @@ __all__ = [
 
 # Rows that a median distance is taken over; more do not change it noticeably.
 _MEDIAN_ROWS = 1000
-# A graph with less weight than this per row has no edges in floating point.
-_EMPTY = 1e-12
+# Graphs that say nothing about the rows, by the names of `find_degeneracy`.
+_SAYS_NOTHING = {"no edges": "has no edges", "equal weights": "ties all rows to all others alike"}
 
 
 @remember(2)
@@ -152,9 +153,14 @@ def cross_neighbor_weights(rows: FloatArray, others: FloatArray, k: int) -> Floa
 
 
 def graph_weights(
-    table: FloatArray, *, graph: str = "knn", width: Any = "median", n_neighbors: int = 10
+    table: FloatArray,
+    *,
+    graph: str = "knn",
+    width: Any = "median",
+    n_neighbors: int = 10,
+    name: str = "width",
 ) -> FloatArray:
-    """Weights of the graph a method asks for; warns when it has no edges.
+    """Weights of the graph a method asks for; warns when it says nothing about the rows.
 
     Parameters
     ----------
@@ -166,20 +172,23 @@ def graph_weights(
         Width of the Gaussian weights.
     n_neighbors : int
         Neighbours of each row.
+    name : str
+        What the method calls the width, for messages.
 
     Returns
     -------
     (n, n) array
     """
     if choice("graph", graph, ("knn", "rbf")) == "knn":
-        weights = neighbor_weights(table, whole("n_neighbors", n_neighbors))
-    else:
-        weights = rbf_weights(table, width)
-    n = table.shape[0]
-    if n > 1 and weights.sum() < _EMPTY * n:
+        # Equal weights still say who is near; every row has a neighbour.
+        return neighbor_weights(table, whole("n_neighbors", n_neighbors))
+    number = read_width(width, table, name)
+    weights = rbf_weights(table, number)
+    reason = find_degeneracy(weights, weights.sum(axis=1), table.shape[1])
+    if reason in _SAYS_NOTHING:
         warn_user(
-            f"The graph over {n} rows has no edges at width {width!r}, so unlabelled rows add "
-            "nothing; use width='median' or graph='knn'.",
+            f"The graph over {table.shape[0]} rows {_SAYS_NOTHING[reason]} at {name}={number:.3g}, "
+            f"so unlabelled rows add nothing; use {name}='median' or graph='knn'.",
             DegenerateGraphWarning,
         )
     return weights

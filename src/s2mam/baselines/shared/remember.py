@@ -5,27 +5,32 @@ from __future__ import annotations
 import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from dataclasses import fields, is_dataclass
 from functools import wraps
 from threading import Lock
 from typing import Any, TypeVar
+from weakref import WeakSet
 
 import numpy as np
 
-__all__ = ["remember"]
+__all__ = ["forget_all", "remember"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 # Numbers in a table, or in a result, above which nothing is kept: 2 MB each.
 _MOST_NUMBERS = 2**18
 # Kinds of arguments that say all about themselves; a generator, for one, does not.
 _PLAIN = (str, int, float, bool)
+# Functions that keep results, for those who want the memory back.
+_FUNCTIONS: WeakSet[Any] = WeakSet()
 
 
 def remember(size: int) -> Callable[[_Function], _Function]:
     """Keep the last `size` results of a function of small tables and plain values.
 
     Tables count by their content. Calls with large tables, or with arguments that change (a random
-    generator) or vary (None as a seed), go to the function each time. A result that is an array is
-    handed out read-only, so that no caller can change what the next one gets.
+    generator) or vary (None as a seed), go to the function each time, and large results are not
+    kept. A result that is an array is handed out read-only, so that no caller can change what the
+    next one gets. ``cache_clear`` of the function forgets all, as those of :mod:`functools` do.
 
     Parameters
     ----------
@@ -57,9 +62,9 @@ def remember(size: int) -> Callable[[_Function], _Function]:
                     kept.move_to_end(key)
                     return kept[key]
             result = function(*args, **kwargs)
+            if _numbers(result) > _MOST_NUMBERS:
+                return result
             if isinstance(result, np.ndarray):
-                if result.size > _MOST_NUMBERS:
-                    return result
                 result.flags.writeable = False
             with lock:
                 kept[key] = result
@@ -67,9 +72,36 @@ def remember(size: int) -> Callable[[_Function], _Function]:
                     kept.popitem(last=False)
             return result
 
+        def clear() -> None:
+            with lock:
+                kept.clear()
+
+        call.cache_clear = clear  # type: ignore[attr-defined]
+        _FUNCTIONS.add(call)
         return call  # type: ignore[return-value]
 
     return wrap
+
+
+def forget_all() -> None:
+    """Forget the results of all functions.
+
+    Examples
+    --------
+    >>> forget_all()
+    """
+    for function in list(_FUNCTIONS):
+        function.cache_clear()
+
+
+def _numbers(result: Any) -> int:
+    """Numbers in a result that is an array, or in the arrays that it has as fields."""
+    if isinstance(result, np.ndarray):
+        return result.size
+    if not is_dataclass(result):
+        return 0
+    parts = (getattr(result, field.name) for field in fields(result))
+    return sum(part.size for part in parts if isinstance(part, np.ndarray))
 
 
 def _key(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Hashable | None:
