@@ -153,3 +153,12 @@ def test_a_module_of_ones_own(tmp_path):
     np.testing.assert_allclose(embedder.transform(images), expected, rtol=1e-4, atol=1e-6)
     assert embedder.n_features_out_ == 5
     assert module.PretrainedNetwork(net, torch.device("cpu")).fingerprint()
+
+
+def test_dark_images_keep_the_scale_of_the_fit():
+    pixels = np.random.default_rng(0).integers(0, 256, size=(9, 12, 12))
+    embedder = ImageEmbedder(**SMALL).fit(pixels.astype(float))
+    dark = pixels[:2] % 2
+    same = ImageEmbedder(**SMALL).fit(pixels.astype(np.uint8)).transform(dark.astype(np.uint8))
+    np.testing.assert_allclose(embedder.transform(dark.astype(float)), same)
+    assert embedder.white_ == 255.0

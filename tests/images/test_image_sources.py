@@ -79,3 +79,18 @@ def test_what_is_no_image_is_refused(bad, message):
 def test_an_empty_folder_is_refused(tmp_path):
     with pytest.raises(InvalidInputError, match="no image below"):
         open_images(tmp_path, **SETTINGS)
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int64, np.float32, np.float64])
+def test_numbers_to_255_are_the_same_images_as_bytes(kind):
+    pixels = np.random.default_rng(0).integers(0, 256, size=(3, 4, 4))
+    found = open_images(pixels.astype(kind), **SETTINGS).read(0, 3)
+    np.testing.assert_allclose(found[..., 0], pixels / 255.0, rtol=1e-6)
+
+
+def test_pixels_outside_of_black_and_white_are_an_error():
+    for pixels in (np.full((2, 4, 4), -0.1), np.full((2, 4, 4), 256.0)):
+        with pytest.raises(InvalidInputError, match="Pixels go from"):
+            open_images(pixels, **SETTINGS)
+    with pytest.raises(InvalidInputError, match="white is 1 here"):
+        open_images(np.full((2, 4, 4), 7.0), **SETTINGS, white=1.0)

@@ -47,6 +47,30 @@ def test_two_of_eight_columns_are_found(fitted):
     assert seconds < 10
 
 
+def test_held_out_labels_find_them_too():
+    X, y, _ = additive()
+    model = S2MAMRegressor(
+        basis="neural", criterion="loo", n_features_to_select=2, manifold=0, random_state=0
+    ).fit(X, y)
+    assert model.get_support(indices=True).tolist() == REAL
+    assert model.stop_reason_ == "max_iter"
+
+
+def test_the_number_of_columns_is_found_and_interrupts_are_kept():
+    X, y, _ = additive()
+    settings = {"basis": "neural", "manifold": 0, "random_state": 0}
+    model = S2MAMRegressor(**settings).fit(X, y)
+    assert model.get_support(indices=True).tolist() == REAL
+    assert model.stop_reason_ == "criterion"
+
+    def interrupt(progress):
+        raise KeyboardInterrupt
+
+    kept = S2MAMRegressor(**settings, callbacks=[interrupt], on_interrupt="keep").fit(X, y)
+    assert kept.stop_reason_ == "interrupted"
+    assert kept.get_support().any()
+
+
 def test_contributions_and_intercept_are_the_prediction(fitted):
     model, X, *_ = fitted
     total = model.contributions(X).sum(axis=1) + model.intercept_
@@ -161,12 +185,12 @@ def test_drawn_masks_with_a_graph_and_their_checkpoint(tmp_path):
     assert np.array_equal(resumed.predict(X), straight.predict(X))
 
 
-def test_a_search_that_is_stopped_leaves_a_model():
+@pytest.mark.parametrize("criterion", ["auto", "loo"])
+def test_a_search_that_is_stopped_leaves_a_model(criterion):
     X, y, _ = additive(n=60)
     stop = [lambda progress: progress["done"] >= 20]
-    model = S2MAMRegressor(
-        basis="neural", manifold=0, callbacks=stop, sparsity=0.01, random_state=0
-    ).fit(X, y)
+    settings = {"manifold": 0, "sparsity": 0.01, "criterion": criterion, "random_state": 0}
+    model = S2MAMRegressor(basis="neural", callbacks=stop, **settings).fit(X, y)
     assert model.stop_reason_ == "callback"
     assert np.isfinite(model.predict(X)).all()
 
@@ -175,7 +199,7 @@ def test_a_search_that_is_stopped_leaves_a_model():
     ("settings", "message"),
     [
         ({"mask_learner": "posterior"}, "mask_learner='posterior'"),
-        ({"criterion": "evidence"}, "criterion='evidence'"),
+        ({"criterion": "evidence", "mask_learner": "rloo"}, "criterion='evidence'"),
         ({"criterion": "labeled"}, "criterion='labeled'"),
         ({"solver": "admm"}, "solver='admm'"),
         ({"literal": True, "mask_learner": "reinforce"}, "literal=True"),

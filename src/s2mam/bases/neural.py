@@ -105,18 +105,30 @@ class NeuralColumns:
         arrays = {name: np.asarray(state[name], dtype=np.float64) for name in _ARRAYS}
         return cls(columns=np.asarray(state["columns"], dtype=np.intp), **arrays)
 
-    def _column(self, i: int, z: FloatArray) -> FloatArray:
-        """(m, k) contributions of one column."""
-        present = ~np.isnan(z)
-        clean = np.where(present, z, 0.0)
+    def hidden(self, i: int, z: FloatArray) -> FloatArray:
+        """Last hidden values (e, h2 + 1, m) of values z of the i-th column that has networks.
+
+        Parameters
+        ----------
+        i : int
+        z : (m,) array
+            NaN counts as zero.
+        """
+        clean = np.where(np.isnan(z), 0.0, z)
         levels = self.levels[i]
         if np.isnan(levels).all():
-            hidden = self._hidden(i, clean)
-        else:
-            hidden = (clean == levels[:, None]).astype(np.float64)[None]
+            return self._hidden(i, clean)
+        # The same in all networks, so there is one of it.
+        one_hot: FloatArray = (clean == levels[:, None]).astype(np.float64)[None]
+        return one_hot
+
+    def _column(self, i: int, z: FloatArray) -> FloatArray:
+        """(m, k) contributions of one column."""
+        hidden = self.hidden(i, z)
         # One matrix product over all networks: their average is a sum over e and h together.
         weights = self.outputs[:, i].sum(axis=0)[None] if len(hidden) == 1 else self.outputs[:, i]
         mean = np.einsum("ekh,ehm->mk", weights, hidden, optimize=True) / len(self.outputs)
+        present = ~np.isnan(z)
         result: FloatArray = np.where(present[:, None], mean - self.shifts[i], 0.0)
         return result
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from s2mam._typing import BoolArray, FloatArray, IntArray
@@ -11,17 +9,12 @@ from s2mam.bilevel.options import LoopOptions
 from s2mam.bilevel.unit_runs import INTERRUPTED
 from s2mam.estimators.extremes import require_moderate
 from s2mam.estimators.fitted import Fitted
+from s2mam.estimators.neural_masks import evidence_budget, search_evidence
 from s2mam.estimators.neural_model import NeuralModel
 from s2mam.estimators.rows import TrainingRows
-from s2mam.estimators.single import (
-    MAX_SIZE,
-    SingleSettings,
-    build_lower,
-    smooth_criterion,
-)
+from s2mam.estimators.single import SingleSettings
 from s2mam.estimators.watched_loop import run_watched
 from s2mam.exceptions import InvalidInputError
-from s2mam.masks.budget import choose_budget
 from s2mam.neural.backend import require_torch
 from s2mam.neural.compare import swap_pairs
 from s2mam.neural.final import choose_penalties, fit_final
@@ -55,11 +48,11 @@ def check_neural(learner: str, criterion: str, solver: str, literal: bool) -> st
             "use 'auto', 'relaxed', 'rloo' or 'reinforce'."
         )
     learner = "relaxed" if learner == "auto" else learner
-    known = ("auto", "loo") if learner == "relaxed" else ("auto", "loo", "labeled")
-    if criterion not in known:
+    own = "evidence" if learner == "relaxed" else "labeled"
+    if criterion not in ("auto", "loo", own):
         raise InvalidInputError(
             f"criterion={criterion!r} does not go with basis='neural' and mask_learner="
-            f"{learner!r}; use 'auto' or 'loo', which judge by labels held out in folds."
+            f"{learner!r}; use 'auto', {own!r}, or 'loo', which judges by labels held out in folds."
         )
     if solver != "auto":
         raise InvalidInputError(
@@ -91,21 +84,19 @@ def fit_neural(rows: TrainingRows, settings: SingleSettings) -> Fitted:
         graph=settings.graph,
         seed=settings.seed,
     )
-    columns = np.flatnonzero(np.array(rows.kinds) != "constant")
+    varying = np.array(rows.kinds) != "constant"
+    if settings.estimator == "relaxed" and settings.criterion != "loo":
+        search, mask, reason = search_evidence(problem, settings)
+        mask = mask & varying if (mask & varying).any() else mask
+        return _publish(rows, problem, search, mask, reason, settings)
+    columns = np.flatnonzero(varying)
     learn = _relax if settings.estimator == "relaxed" else _draw_masks
-    size = settings.budget or _default_budget(rows, settings)
+    size = settings.budget or evidence_budget(problem)
     search, reason = learn(problem, columns, size, settings)
     mask = search.top(size)
     if settings.estimator == "relaxed" and reason == "max_iter":
         mask = swap_pairs(problem, search, mask, settings.sparsity)
     return _publish(rows, problem, search, mask, reason, settings)
-
-
-def _default_budget(rows: TrainingRows, settings: SingleSettings) -> int:
-    """Number of columns by the evidence of the kernel model, as for the other single masks."""
-    lower = build_lower(rows, replace(settings, basis="kernel"))
-    criterion = smooth_criterion(rows, lower, "evidence")
-    return max(1, choose_budget(criterion, max_size=min(MAX_SIZE, lower.n_columns)).size)
 
 
 def _relax(

@@ -16,7 +16,7 @@ from s2mam.exceptions import InvalidInputError
 from s2mam.images.batches import BatchFolder, embed_batches
 from s2mam.images.filters import FilterBank, learn_filters, random_filters
 from s2mam.images.pretrained import PretrainedNetwork, load_network
-from s2mam.images.sources import ImageSource, open_images
+from s2mam.images.sources import ArraySource, ImageSource, open_images
 
 __all__ = ["ImageEmbedder"]
 
@@ -67,6 +67,8 @@ class ImageEmbedder(
         Channels of the images.
     n_features_out_ : int
         Features of an image.
+    white_ : float or None
+        Value of a white pixel in arrays of numbers, 1 or 255; None for files.
     filters_ : ndarray of shape (n_filters, filter_size * filter_size * n_channels_)
         For "patches" and "random".
 
@@ -113,8 +115,8 @@ class ImageEmbedder(
         ----------
         X : path, sequence of paths, ImageTable or array
             A folder stands for all image files below it, in the order of their names. Arrays are
-            (n, height, width), (n, height, width, channels) or (n, pixels), bytes or numbers in
-            [0, 1].
+            (n, height, width), (n, height, width, channels) or (n, pixels), bytes or numbers from
+            0 to 1 or to 255; the first images say which.
         y : None
             Ignored.
 
@@ -127,6 +129,7 @@ class ImageEmbedder(
             if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
                 raise InvalidInputError(f"{name}={value!r} must be a whole number from 1 on.")
         source = self._open(X)
+        self.white_ = source.white if isinstance(source, ArraySource) else None
         first = source.read(0, 1)
         self.n_channels_ = int(first.shape[3])
         self._net: FilterBank | PretrainedNetwork | None = self._make(source)
@@ -148,7 +151,7 @@ class ImageEmbedder(
         ndarray of shape (n, n_features_out_)
         """
         check_is_fitted(self, "n_features_out_")
-        source = self._open(X)
+        source = self._open(X, self.white_)
         channels = int(source.read(0, 1).shape[3])
         if channels != self.n_channels_:
             raise InvalidInputError(
@@ -165,10 +168,10 @@ class ImageEmbedder(
     def _n_features_out(self) -> int:
         return self.n_features_out_
 
-    def _open(self, X: Any) -> ImageSource:
+    def _open(self, X: Any, white: float | None = None) -> ImageSource:
         trained = not (isinstance(self.network, str) and self.network in _FILTERS)
         size = self.size or (_TRAINED_SIDE if trained else _SIDE)
-        return open_images(X, shape=self.shape, size=int(size), color=self.color)
+        return open_images(X, shape=self.shape, size=int(size), color=self.color, white=white)
 
     def _make(self, source: ImageSource) -> FilterBank | PretrainedNetwork:
         if not isinstance(self.network, str) or self.network not in _FILTERS:

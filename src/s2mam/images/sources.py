@@ -68,19 +68,25 @@ class FileSource:
 
 @dataclass(frozen=True)
 class ArraySource:
-    """Images in memory, (n, height, width, channels), with values in [0, 1] or bytes."""
+    """Images in memory.
+
+    Attributes
+    ----------
+    array : (n, height, width, channels) array
+    white : float
+        Value of a white pixel.
+    """
 
     array: AnyArray
+    white: float
 
     def __len__(self) -> int:
         return len(self.array)
 
     def read(self, start: int, stop: int) -> FloatArray:
         """Images (b, height, width, channels) with values in [0, 1]."""
-        images = self.array[start:stop]
-        if images.dtype == np.uint8:
-            return images / 255.0
-        return images.astype(np.float64)
+        images: FloatArray = self.array[start:stop] / self.white
+        return images
 
     def fingerprint(self) -> str:
         """Of the values."""
@@ -90,7 +96,14 @@ class ArraySource:
         return digest.hexdigest()
 
 
-def open_images(X: Any, *, shape: tuple[int, ...] | None, size: int, color: bool) -> ImageSource:
+def open_images(
+    X: Any,
+    *,
+    shape: tuple[int, ...] | None,
+    size: int,
+    color: bool,
+    white: float | None = None,
+) -> ImageSource:
     """Images of any kind.
 
     Parameters
@@ -105,6 +118,9 @@ def open_images(X: Any, *, shape: tuple[int, ...] | None, size: int, color: bool
         Side that files are shrunk to.
     color : bool
         Whether files are read in colour.
+    white : float, optional
+        Value of a white pixel in arrays that do not hold bytes; by default 255 if any pixel is
+        above 1, else 1.
 
     Examples
     --------
@@ -117,7 +133,8 @@ def open_images(X: Any, *, shape: tuple[int, ...] | None, size: int, color: bool
         return FileSource(tuple(image_files(Path(X))), size, color)
     if isinstance(X, Sequence) and len(X) and all(isinstance(one, str | os.PathLike) for one in X):
         return FileSource(tuple(Path(one) for one in X), size, color)
-    return ArraySource(_with_channels(_numbers(X), shape))
+    array = _numbers(X)
+    return ArraySource(_with_channels(array, shape), _white(array, white))
 
 
 def image_files(folder: Path) -> list[Path]:
@@ -152,6 +169,20 @@ def _numbers(X: Any) -> AnyArray:
     if array.ndim == 0 or not len(array):
         raise InvalidInputError("There are no images; pass at least one.")
     return array
+
+
+def _white(array: AnyArray, known: float | None) -> float:
+    """Value of a white pixel; an error where pixels cannot be between black and white."""
+    if array.dtype == np.uint8:
+        return 255.0
+    least, most = float(array.min()), float(array.max())
+    white = known or (255.0 if most > 1.0 else 1.0)
+    if least < 0.0 or most > white:
+        raise InvalidInputError(
+            f"Pixels go from {least:g} to {most:g}, but black is 0 and white is {white:g} here; "
+            "pass bytes, or numbers on the same scale for all images, from 0 to 1 or to 255."
+        )
+    return white
 
 
 def _with_channels(array: AnyArray, shape: tuple[int, ...] | None) -> AnyArray:

@@ -13,7 +13,15 @@ from s2mam.bases.neural import LINE_REACH
 from s2mam.neural.backend import require_torch
 from s2mam.neural.problem import NeuralProblem
 
-__all__ = ["FIRST", "LAST", "ColumnInputs", "column_levels", "contributions", "draw_nets"]
+__all__ = [
+    "FIRST",
+    "LAST",
+    "ColumnInputs",
+    "column_levels",
+    "contributions",
+    "draw_nets",
+    "draw_start",
+]
 
 #: Widths: of the first hidden layer, and of the values that the output layer reads.
 FIRST, LAST = 16, 16
@@ -112,7 +120,7 @@ def draw_nets(problem: NeuralProblem, columns: IntArray, variants: IntArray, dev
         (g, q, k, LAST), "intercept" (g, k, 1).
     """
     torch = require_torch()
-    drawn = [_draw(problem, columns, variant) for variant in range(int(variants.max()) + 1)]
+    drawn = [draw_start(problem, columns, variant) for variant in range(int(variants.max()) + 1)]
     arrays = {name: np.stack([drawn[v][name] for v in variants]) for name in drawn[0]}
     shape = (len(variants), columns.size, problem.n_outputs, LAST)
     arrays["out"] = np.zeros(shape)
@@ -125,7 +133,20 @@ def draw_nets(problem: NeuralProblem, columns: IntArray, variants: IntArray, dev
     return nets
 
 
-def _draw(problem: NeuralProblem, columns: IntArray, variant: int) -> dict[str, FloatArray]:
+def draw_start(problem: NeuralProblem, columns: IntArray, variant: int) -> dict[str, FloatArray]:
+    """The two hidden layers of one set of untrained networks.
+
+    Parameters
+    ----------
+    problem : NeuralProblem
+    columns : (q,) array of int
+    variant : int
+
+    Returns
+    -------
+    dict of arrays
+        "w1", "b1", "w2" and "b2" as in `draw_nets`, without the axis of the sets.
+    """
     rng = np.random.default_rng([problem.seed, variant])
     p = problem.table.shape[1]
     slopes = rng.normal(0.0, _SLOPE, (p, FIRST, 1))
