@@ -152,6 +152,14 @@ class PlainFactor:
         lifted.reshape(-1)[self._strong] = right
         return lifted
 
+    def shift(self, rest: FloatArray, jump: FloatArray) -> None:
+        """Change gradients as decision values ``jump`` do, in the columns that count."""
+        if not len(self._strong):
+            return
+        kept, bent = self._kept, self._bend_root * jump.astype(self._kept.dtype, copy=False)
+        pull = kept @ (self._bend_root * bent) if self.by_rows else self._units * (kept @ bent)
+        rest.reshape(-1)[self._strong] -= pull
+
     def response(self, moved: AnyArray) -> FloatArray:
         """``-1/2 d||p_g||^2 / d scale_h`` from what the groups move (which is overwritten)."""
         if self.by_rows:
