@@ -37,7 +37,9 @@ class PlainIteration:
 
     def __init__(self, problem: GroupProblem, start: SolveResult | None) -> None:
         self.point = point = PlainPoint(problem)
-        self.block = PlainBlock(point.rows, point.shape[1])
+        # the curvature of a quadratic loss never changes, so its columns are weighed but once
+        weigh = None if point.curved else point.weigh
+        self.block = PlainBlock(point.rows, point.shape[1], weigh)
         self.scales: FloatArray = np.zeros(point.shape[0])
         self.factor: PlainFactor | None = None
         self.factor_scales = self.scales
@@ -222,7 +224,7 @@ class PlainIteration:
     def _refactor(self, scales: FloatArray, root: FloatArray, *, near: bool) -> bool:
         """Make a new factor unless the one at hand is ``near``; False when that fails."""
         if not near:
-            factor = make_factor(self.point, self.block, root, self.left_out)
+            factor = make_factor(self.point, self.block, root, self.left_out, self.factor)
             if factor is None:
                 return False
             self.factor, self.factor_scales = factor, scales

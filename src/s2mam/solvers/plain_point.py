@@ -14,6 +14,8 @@ __all__ = ["PlainPoint"]
 
 # Rows whose curvature has vanished would divide by zero; a larger curvature is only more careful.
 _CURVATURE_FLOOR = 1e-12
+# Columns count as centred when the constant has no larger part in them (single precision).
+_CENTRED = 1e-6
 
 
 class PlainPoint:
@@ -73,6 +75,10 @@ class PlainPoint:
             slope = self.loss.gradient(self.target, nothing, self.weights)
             self._lowest: FloatArray = -slope * self._unbend
             self._least = self.loss.value(self.target, self._lowest, self.weights)
+            root: AnyArray = self.bend_root.astype(np.float32)
+            self._constant: AnyArray = root * np.float32(self.bend_total**-0.5)
+            # a single number is multiplied with in a third of the time
+            self._weight: AnyArray = root[0] if root.min() == root.max() else root
 
     def null_intercept(self) -> float:
         """The best constant, or zero without intercept."""
@@ -102,6 +108,18 @@ class PlainPoint:
         self.bend = np.maximum(bend, _CURVATURE_FLOOR * self.weights)
         self.bend_root = np.sqrt(self.bend)
         self.bend_total = float(self.bend.sum())
+
+    def weigh(self, rows: AnyArray, squares: FloatArray) -> None:
+        """Weigh columns in single precision by curvature, take out what the intercept can do.
+
+        ``squares``, the mean squares of the columns, show which of them are centred already.
+        """
+        rows *= self._weight
+        if not self.fit_intercept:
+            return
+        common = rows @ self._constant
+        if (common * common > (_CENTRED**2 * self.bend_total) * squares).any():
+            rows -= common[:, None] * self._constant
 
     def place(self, coef: FloatArray, intercept: float) -> None:
         """Go to some coefficients."""
