@@ -45,9 +45,10 @@ def make_factor(
     they are few. The products of the columns of ``last`` are used again where they serve.
     """
     energies = block.squares * (point.bend_total * root * root)[:, None]
-    strong = (energies > _LEAST).reshape(-1).nonzero()[0]
-    if point.curved or len(strong) > CHEAP:
-        strong = (energies > threshold).reshape(-1).nonzero()[0]
+    flat = energies.reshape(-1)
+    strong = (flat > (threshold if point.curved else _LEAST)).nonzero()[0]
+    if not point.curved and len(strong) > CHEAP:
+        strong = (flat > threshold).nonzero()[0]
     low, high = _SINGLE_RANGE
     single = bool(energies.sum() < _SINGLE_TRACE and low < block.largest_square < high)
     energies += 1.0
@@ -93,6 +94,12 @@ class PlainFactor:
     curved loss over the rows the smaller matrix is weighed instead.
     """
 
+    _kept: AnyArray
+    _strong: IntArray
+    _bend_root: AnyArray
+    _constant: AnyArray
+    _products: AnyArray | None
+
     def __init__(
         self,
         point: PlainPoint,
@@ -109,20 +116,19 @@ class PlainFactor:
         self._point, self._diagonal = point, diagonal
         self._strong = strong = strong if last is None else last._strong
         kind: Any = np.float32 if single else np.float64
-        self._units = units = root.astype(kind, copy=False)[strong // block.width]
+        self._units = root.astype(kind, copy=False)[strong // block.width]
         self._triangular = lapack.strtrs if single else lapack.dtrtrs
         self._triangular_right = blas.strsm if single else blas.dtrsm
         self._solve = lapack.spotrs if single else lapack.dpotrs
         self.by_rows = len(strong) > len(point.weights)
-        self._products: AnyArray | None = None
+        self._products = None
         if point.curved:
             matrix = self._weigh_curved(block, kind)
         elif last is None:
             matrix = self._multiply(block)
         else:
             self._kept, self._products = last._kept, last._products
-            matrix = last._products * units
-            matrix *= units[:, None]
+            matrix = self._scale()
         self.failed = False
         if len(matrix):
             matrix.reshape(-1)[:: len(matrix) + 1] += 1.0
@@ -147,8 +153,12 @@ class PlainFactor:
             return product
         # products first, units after: the matrix is smaller than what it is made of
         self._products = kept @ kept.T
-        matrix: AnyArray = self._products * units
-        matrix *= units[:, None]
+        return self._scale()
+
+    def _scale(self) -> AnyArray:
+        """Products of the columns in their units."""
+        matrix: AnyArray = self._products * self._units
+        matrix *= self._units[:, None]
         return matrix
 
     def _weigh_curved(self, block: PlainBlock, kind: Any) -> AnyArray:
@@ -197,7 +207,7 @@ class PlainFactor:
         if self.by_rows:
             # push-through identity: (B B' + I)^-1 = I - B (B'B + I)^-1 B'
             moved = right.astype(kept.dtype, copy=False) @ kept
-            right -= kept @ (self._row_solve(moved))
+            right -= kept @ self._row_solve(moved)
         else:
             right = self._solve(self._factor, right, lower=1)[0]
         lifted.reshape(-1)[self._strong] = right

@@ -87,20 +87,18 @@ class PlainIteration:
         root = np.sqrt(block.of(scales))
         if not self._refactor(scales, root, near=self._is_near(scales)):
             return False
-        column, shape = root[:, None], (len(root), block.width)
-        before = block.of(point.coef)
-        unknowns = np.divide(before, column, out=np.zeros(shape), where=column > 0.0)
+        column = root[:, None]
+        # groups without a scale have no unknowns
+        unknowns = block.of(point.coef) * ((root > 0.0) / np.maximum(root, 1e-300))[:, None]
         pulls, jump = point.pulls, None
         # groups that leave take their part of the decision values along
-        leaving = self.scales[scales == 0.0].any()
+        leaving = np.count_nonzero(self.scales[scales == 0.0]) > 0
         if leaving and point.curved:
             self._go(column * unknowns)
             pulls = self._pulls()
         elif leaving:
             jump = self._drop(scales)
-        limits = root * block.of(point.penalties)
-        limits *= accuracy
-        limits *= limits
+        limits = (accuracy * root * block.of(point.penalties)) ** 2
         pulls = self._correct(scales, root, unknowns, pulls, limits, jump)
         coef = column * unknowns
         if not block.complete:
