@@ -51,20 +51,31 @@ def s2mam_admm(data: dict[str, Any]) -> Call:
 
 def s2mam_arithmetic(data: dict[str, Any]) -> Call:
     """This package, the BLAS and LAPACK calls of the default solver alone."""
-    from arithmetic import record
+    return Arithmetic(_own(data, "auto"))
 
-    solve = _own(data, "auto")
-    known: dict[float, Any] = {}
 
-    def call(tol: float) -> Solution:
-        if tol not in known:
-            known[tol] = record(lambda: solve(tol))
-        solution, calls = known[tol]
-        for one in calls:
+class Arithmetic:
+    """Calls of a solve, recorded once per tolerance and repeated bare."""
+
+    def __init__(self, solve: Call) -> None:
+        self._solve = solve
+        self._known: dict[float, Any] = {}
+
+    def __call__(self, tol: float) -> Solution:
+        from arithmetic import record
+
+        if tol not in self._known:
+            self._known[tol] = record(lambda: self._solve(tol))
+        solution, calls = self._known[tol]
+        for _, one in calls:
             one()
         return solution
 
-    return call
+    def parts(self, tol: float) -> dict[str, float]:
+        """Milliseconds per kind of call."""
+        from arithmetic import parts
+
+        return parts(self._known[tol][1])
 
 
 def _own(data: dict[str, Any], method: str) -> Call:
@@ -206,7 +217,11 @@ def measure(call: Call, data: dict[str, Any], strictest: int, budget: float) -> 
         spent += sum(times)
         if reached == 3 or spent > budget:
             break
-    return {"first_call_s": first_call, "runs": runs}
+    entry: dict[str, Any] = {"first_call_s": first_call, "runs": runs}
+    solved = [run for run in runs if run["objective"] <= goal]
+    if isinstance(call, Arithmetic) and solved:
+        entry["parts"] = call.parts(min(solved, key=lambda run: run["seconds"])["tol"])
+    return entry
 
 
 def main() -> None:
