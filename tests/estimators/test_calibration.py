@@ -44,7 +44,7 @@ def test_penalised_likelihood_by_another_optimiser():
     def loss(parameters):
         slope, shift = np.exp(parameters[0]), parameters[1]
         logits = (2 * codes - 1) * (slope * scores + shift)
-        prior = 0.5 * ((parameters[0] - np.log(2.5)) / 0.7) ** 2 + 0.5 * shift**2
+        prior = 0.5 * ((parameters[0] - np.log(2.5)) / 0.7) ** 2 + 0.5 * (shift / 0.5) ** 2
         return weights @ np.log1p(np.exp(-logits)) + prior
 
     best = minimize(loss, [0.0, 0.0], method="BFGS").x
