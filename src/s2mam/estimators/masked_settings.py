@@ -102,7 +102,8 @@ def describe(estimator: MaskedEstimator, learner: str, rows: TrainingRows) -> st
     else:
         chosen |= {"sparsity": "by leave-one-out", "manifold": "by leave-one-out"}
     if estimator.basis == "neural":
-        chosen |= {"solver": "Adam", "criterion": "labels held out in folds"}
+        by = "evidence of the untrained networks" if learner == "relaxed" else "held-out labels"
+        chosen |= {"solver": "Adam", "criterion": by}
     return describe_auto(estimator, rows, chosen)
 
 

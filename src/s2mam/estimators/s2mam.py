@@ -30,7 +30,8 @@ class S2MAMRegressor(MaskedEstimator, AdditiveRegressor):
         How columns become features: the kernel's own ones, a fixed number of landmarks, or the
         paper's random Fourier features (S2MAM-F); "auto" takes landmarks above 20,000 rows.
         "neural" is one small network per column; its fit needs torch and ends with one mask, by
-        default of ``mask_learner="relaxed"``, judged by held-out labels (``criterion="loo"``).
+        default of ``mask_learner="relaxed"``, judged by the evidence of the untrained networks
+        (``criterion="loo"``: by held-out labels).
     graph : {"auto", "dense", "neighbors", "anchors", "nystrom", "fourier"}
         Kind of graph; "auto" chooses by size.
     mask_learner : {"auto", "posterior", "relaxed", "rloo", "reinforce"}
@@ -155,7 +156,8 @@ class S2MAMClassifier(MaskedEstimator, AdditiveClassifier):
         How columns become features: the kernel's own ones, a fixed number of landmarks, or the
         paper's random Fourier features (S2MAM-F); "auto" takes landmarks above 20,000 rows.
         "neural" is one small network per column; its fit needs torch and ends with one mask, by
-        default of ``mask_learner="relaxed"``, judged by held-out labels (``criterion="loo"``).
+        default of ``mask_learner="relaxed"``, judged by the evidence of the untrained networks
+        (``criterion="loo"``: by held-out labels).
     graph : {"auto", "dense", "neighbors", "anchors", "nystrom", "fourier"}
         Kind of graph; "auto" chooses by size.
     mask_learner : {"auto", "posterior", "relaxed", "rloo", "reinforce"}
