@@ -15,7 +15,8 @@ class S2MAMRegressor(MaskedEstimator, AdditiveRegressor):
 
     By default many masks are averaged: hard masks by their posterior probability, relevance weights
     that keep all columns lightly, on smooth and on rough curves, and functions spread along graphs
-    over all rows, each weighted by how well it predicts labels it did not see. The average of additive models is additive.
+    over all rows, each weighted by how well it predicts labels it did not see. The
+    average of additive models is additive.
 
     Parameters
     ----------
