@@ -22,8 +22,8 @@ from s2mam.intake.sparse_tables import is_sparse
 
 __all__ = ["TrainingRows", "read_rows", "require_table_memory", "scale_names"]
 
-# Dense tables that a fit holds per scale at its peak: as read, in order, clipped, its lines; the rough
-# view has two of its own, which are counted as one for each of the two scales.
+# Dense tables that a fit holds per scale at its peak: as read, in order, clipped, its lines; the
+# rough view has two of its own, which are counted as one for each of the two scales.
 _COPIES = 5
 
 
