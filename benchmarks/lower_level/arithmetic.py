@@ -8,7 +8,6 @@ Recorded is the iteration for plain problems, which all problems of the benchmar
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
@@ -24,8 +23,7 @@ class Recorder:
     """Collects calls while a solve runs."""
 
     def __init__(self) -> None:
-        self.calls: list[tuple[str, Call]] = []
-        self._products: Any = None
+        self.calls: list[Call] = []
         # operands of a size are shared, as a solve uses the same columns again and again
         self._ones: dict[Any, np.ndarray] = {}
 
@@ -42,8 +40,8 @@ class Recorder:
 
         return wrapped
 
-    def add(self, kind: str, call: Call) -> None:
-        self.calls.append((kind, call))
+    def add(self, call: Call) -> None:
+        self.calls.append(call)
 
     def factor(self, factor: Any, *_: Any) -> None:
         """Products of the columns or of the rows, and their Cholesky factor."""
@@ -54,69 +52,55 @@ class Recorder:
         matrix[np.diag_indices(len(matrix))] *= 1.01
         potrf = lapack.spotrf if factor.single else lapack.dpotrf
         if factor.by_rows:
-            self.add("factors", lambda: kept.T @ kept)
-        elif factor._products is None or factor._products is not self._products:
-            self.add("factors", lambda: kept @ kept.T)
-        self._products = factor._products
-        self.add("factors", lambda: potrf(matrix.T, lower=1, clean=0))
+            self.add(lambda: kept.T @ kept)
+        else:
+            self.add(lambda: kept @ kept.T)
+        self.add(lambda: potrf(matrix.T, lower=1, clean=0))
 
     def correction(self, lifted: np.ndarray, factor: Any, _: Any) -> None:
         """Solve with the factor, and the decision values of the step."""
         kept, triangle = factor._kept, factor._factor
         if factor.by_rows:
             step, values = kept[:, 0].copy(), kept[0].copy()
-            self.add("corrections", lambda: step @ kept)
-            self.add("corrections", lambda: factor._solve(triangle, values, lower=1))
-            self.add("corrections", lambda: kept @ values)
+            self.add(lambda: step @ kept)
+            self.add(lambda: factor._solve(triangle, values, lower=1))
+            self.add(lambda: kept @ values)
         else:
             right = np.ones(len(triangle))
-            self.add("corrections", lambda: factor._solve(triangle, right, lower=1))
+            self.add(lambda: factor._solve(triangle, right, lower=1))
         rows, coef = self.ones(lifted.size, kept.shape[1]), self.ones(lifted.size)
-        self.add("passes", lambda: coef @ rows)
+        self.add(lambda: coef @ rows)
 
     def pulls(self, _: Any, __: Any, rows: np.ndarray) -> None:
         values = np.ones(rows.shape[1])
-        self.add("passes", lambda: rows @ values)
+        self.add(lambda: rows @ values)
 
     def moves(self, _: Any, __: Any, block: Any, ___: Any) -> None:
         count, width = len(block.groups), block.width
         parts = self.ones(count, width, block.rows.shape[1], kind=np.float32)
         weights = self.ones(count, 1, width, kind=np.float32)
-        self.add("responses", lambda: np.matmul(weights, parts))
+        self.add(lambda: np.matmul(weights, parts))
 
     def response(self, _: Any, factor: Any, moved: np.ndarray) -> None:
         moved, kept, triangle = moved.copy(), factor._kept, factor._factor
         trsm = blas.strsm if factor.single else blas.dtrsm
         if factor.by_rows:
             columns = np.asfortranarray(moved)
-            self.add("responses", lambda: trsm(1.0, triangle, columns, 1, 1, 1))
-            self.add("responses", lambda: columns @ columns.T)
+            self.add(lambda: trsm(1.0, triangle, columns, 1, 1, 1))
+            self.add(lambda: columns @ columns.T)
         else:
             coupling = moved @ kept.T
-            self.add("responses", lambda: moved @ moved.T)
-            self.add("responses", lambda: moved @ kept.T)
-            self.add("responses", lambda: factor._triangular(triangle, coupling.T, lower=1))
-            self.add("responses", lambda: coupling @ coupling.T)
+            self.add(lambda: moved @ moved.T)
+            self.add(lambda: moved @ kept.T)
+            self.add(lambda: factor._triangular(triangle, coupling.T, lower=1))
+            self.add(lambda: coupling @ coupling.T)
 
     def positive(self, _: Any, matrix: np.ndarray, right: np.ndarray) -> None:
         if len(right):
-            self.add("scales", lambda: lapack.dposv(matrix.T, right, lower=1))
+            self.add(lambda: lapack.dposv(matrix.T, right, lower=1))
 
 
-def parts(calls: list[tuple[str, Call]], repeats: int = 40) -> dict[str, float]:
-    """Milliseconds of CPU time per kind of call, the least of some repeats."""
-    least: dict[str, float] = {}
-    for _ in range(repeats):
-        spent: dict[str, float] = {}
-        for kind, call in calls:
-            began = time.process_time()
-            call()
-            spent[kind] = spent.get(kind, 0.0) + 1e3 * (time.process_time() - began)
-        least = {kind: min(value, least.get(kind, value)) for kind, value in spent.items()}
-    return least
-
-
-def record(solve: Callable[[], Any]) -> tuple[Any, list[tuple[str, Call]]]:
+def record(solve: Callable[[], Any]) -> tuple[Any, list[Call]]:
     """Result of ``solve`` and the linear algebra it took."""
     from s2mam.solvers import plain_iteration, scales
     from s2mam.solvers.plain_factor import PlainFactor

@@ -99,18 +99,14 @@ def merge(rounds: list[dict[str, Any]], name: str) -> dict[str, Any] | None:
             if item["seconds"] < known["seconds"]:
                 times[item["tol"]] = item
     first = min(entry["first_call_s"] for entry in entries)
-    return {
-        "first_call_s": first,
-        "runs": list(times.values()),
-        "parts": entries[-1].get("parts"),
-    }
+    return {"first_call_s": first, "runs": list(times.values())}
 
 
 def summarise(merged: dict[str, dict[str, Any] | None]) -> dict[str, Any]:
     """Optimum, and per solver the time to the goal and the best excess it ever reached."""
     found = [run["objective"] for entry in merged.values() if entry for run in entry["runs"]]
     optimum = min(found)
-    solvers: dict[str, dict[str, Any]] = {}
+    solvers = {}
     for solver, entry in merged.items():
         if entry is None:
             continue
@@ -124,8 +120,6 @@ def summarise(merged: dict[str, dict[str, Any] | None]) -> dict[str, Any]:
             "best_relative_excess": min(r["objective"] for r in entry["runs"]) / optimum - 1.0,
             "first_call_s": entry["first_call_s"],
         }
-        if entry["parts"]:
-            solvers[solver]["parts"] = entry["parts"]
     return {"optimum": optimum, "solvers": solvers}
 
 
@@ -193,22 +187,15 @@ def slower_rows(rows: dict[str, dict[str, Any]]) -> list[str]:
         "are left out) on operands at rest: no loss, no copies, no checks. About so much the same",
         "iterations cost without any bookkeeping. Where it is close to the peer's total, only",
         "other iterations could be faster; where it is far below, time goes into the interpreter",
-        "and into copies, and nothing here shows that it has to. In brackets its parts: factors",
-        "(products of the columns and their Cholesky factor, in single precision), responses",
-        "(what the step of the scales needs), corrections (solves with the factor), passes",
-        "(products with the columns in double precision, which the certificate needs) and scales",
-        "(their Newton systems).",
+        "and into copies, and nothing here shows that it has to.",
         "",
     ]
     for name, times in behind.items():
         ours, floor = times["s2mam"], times[ARITHMETIC]
         if ours and floor:
             peer = ours / ratio_to_peers(times)
-            spent = rows[name]["solvers"][ARITHMETIC].get("parts", {})
-            listed = ", ".join(f"{kind} {value:.2f}" for kind, value in spent.items())
-            parts = f" ({listed})" if listed else ""
             lines.append(
-                f"- {name}: ours {ours:.2f} ms = arithmetic {floor:.2f}{parts} + bookkeeping "
+                f"- {name}: ours {ours:.2f} ms = arithmetic {floor:.2f} + bookkeeping "
                 f"{ours - floor:.2f}; fastest peer {peer:.2f} ms in all, so that the arithmetic "
                 f"alone takes {100.0 * floor / peer:.0f} % of it."
             )

@@ -51,31 +51,20 @@ def s2mam_admm(data: dict[str, Any]) -> Call:
 
 def s2mam_arithmetic(data: dict[str, Any]) -> Call:
     """This package, the BLAS and LAPACK calls of the default solver alone."""
-    return Arithmetic(_own(data, "auto"))
+    from arithmetic import record
 
+    solve = _own(data, "auto")
+    known: dict[float, Any] = {}
 
-class Arithmetic:
-    """Calls of a solve, recorded once per tolerance and repeated bare."""
-
-    def __init__(self, solve: Call) -> None:
-        self._solve = solve
-        self._known: dict[float, Any] = {}
-
-    def __call__(self, tol: float) -> Solution:
-        from arithmetic import record
-
-        if tol not in self._known:
-            self._known[tol] = record(lambda: self._solve(tol))
-        solution, calls = self._known[tol]
-        for _, one in calls:
+    def call(tol: float) -> Solution:
+        if tol not in known:
+            known[tol] = record(lambda: solve(tol))
+        solution, calls = known[tol]
+        for one in calls:
             one()
         return solution
 
-    def parts(self, tol: float) -> dict[str, float]:
-        """Milliseconds per kind of call."""
-        from arithmetic import parts
-
-        return parts(self._known[tol][1])
+    return call
 
 
 def _own(data: dict[str, Any], method: str) -> Call:
@@ -217,11 +206,7 @@ def measure(call: Call, data: dict[str, Any], strictest: int, budget: float) -> 
         spent += sum(times)
         if reached == 3 or spent > budget:
             break
-    entry: dict[str, Any] = {"first_call_s": first_call, "runs": runs}
-    solved = [run for run in runs if run["objective"] <= goal]
-    if isinstance(call, Arithmetic) and solved:
-        entry["parts"] = call.parts(min(solved, key=lambda run: run["seconds"])["tol"])
-    return entry
+    return {"first_call_s": first_call, "runs": runs}
 
 
 def main() -> None:

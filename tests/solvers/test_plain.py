@@ -209,7 +209,7 @@ def test_correction_solves_the_ridge_system(at_a_point, by_rows):
         problem = make("squared", rows=15, groups=8)
         point = PlainPoint(problem)
         point.place(np.zeros(point.shape), 0.0)
-        block = PlainBlock(point.rows, 3, point.weigh)
+        block = PlainBlock(point.rows, 3)
     factor = make_factor(point, block, np.sqrt(scales), 0.0)
     assert factor.by_rows == by_rows
     rest = np.random.default_rng(2).normal(size=point.shape)
@@ -237,7 +237,7 @@ def test_response_is_the_derivative_of_the_gradient_norms(rows):
         return pulls, (pulls.reshape(6, 3) ** 2).sum(axis=1)
 
     point.pulls = squares(scales)[0].reshape(6, 3)
-    block = PlainBlock(point.rows, 3, point.weigh)
+    block = PlainBlock(point.rows, 3)
     factor = make_factor(point, block, np.sqrt(scales), 0.0)
     found = factor.response(moves(point, block, groups, single=factor.single))
     step = 1e-5

@@ -30,11 +30,14 @@ class GroupLayout:
 
     def __init__(self, offsets: IntArray) -> None:
         self.offsets = offsets
-        self.sizes: IntArray = offsets[1:] - offsets[:-1]
+        self.sizes: IntArray = np.diff(offsets)
         self.n_groups = len(self.sizes)
         self.n_columns = int(offsets[-1])
+        # reduceat cannot express an empty segment, so empty groups are skipped and filled with 0
+        self._filled: IntArray = np.flatnonzero(self.sizes > 0)
+        self._starts: IntArray = offsets[:-1][self._filled]
         width = int(self.sizes[0]) if self.n_groups else 0
-        self.width = width if width > 0 and bool((self.sizes == width).all()) else 0
+        self.width = width if width > 0 and bool(np.all(self.sizes == width)) else 0
 
     def norms(self, values: FloatArray) -> FloatArray:
         """Euclidean (Frobenius) norm of every group of ``values``, shape ``(P,)`` or ``(P, K)``."""
@@ -43,10 +46,8 @@ class GroupLayout:
             equal: FloatArray = np.sqrt(squares.reshape(-1, self.width).sum(axis=1))
             return equal
         norms = np.zeros(self.n_groups)
-        # reduceat cannot express an empty segment, so empty groups are skipped and filled with 0
-        filled = self.sizes.nonzero()[0]
-        if filled.size:
-            norms[filled] = np.sqrt(np.add.reduceat(squares, self.offsets[filled]))
+        if self._filled.size:
+            norms[self._filled] = np.sqrt(np.add.reduceat(squares, self._starts))
         return norms
 
     def columns(self, groups: IntArray) -> IntArray:

@@ -49,8 +49,8 @@ def is_plain(problem: GroupProblem) -> bool:
         problem.loss.n_outputs == 1
         and problem.quadratic is None
         and problem.layout.width > 0
-        and np.count_nonzero(problem.penalties) == len(problem.penalties)
-        and np.count_nonzero(problem.weights) == len(problem.weights)
+        and bool(problem.penalties.all())
+        and bool(np.all(problem.weights))
     )
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from s2mam._typing import AnyArray, FloatArray, IntArray
@@ -27,8 +25,6 @@ class PlainBlock:
         Feature columns as rows.
     width : int
         Columns per group.
-    weigh : callable, optional
-        Weighs rows in place, given their mean squares; done once to those in single precision.
 
     Examples
     --------
@@ -40,14 +36,8 @@ class PlainBlock:
     (array([1]), array([100000., 150000.]))
     """
 
-    def __init__(
-        self,
-        rows: FloatArray,
-        width: int,
-        weigh: Callable[[AnyArray, FloatArray], None] | None = None,
-    ) -> None:
+    def __init__(self, rows: FloatArray, width: int) -> None:
         self._all = rows
-        self._weigh = weigh
         self.width = width
         count = len(rows) // width
         self.complete = False
@@ -81,7 +71,7 @@ class PlainBlock:
 
     @property
     def single(self) -> AnyArray:
-        """The same in single precision, converted (and weighed) once."""
+        """The same in single precision, converted once."""
         rows = self.rows
         if self._single is None or len(self._single) < len(rows):
             grown = np.empty(self._store.shape, dtype=np.float32)
@@ -89,10 +79,7 @@ class PlainBlock:
                 grown[: self._singles] = self._single[: self._singles]
             self._single = grown
         if self._singles < len(rows):
-            fresh = self._single[self._singles : len(rows)]
-            fresh[...] = rows[self._singles :]
-            if self._weigh is not None:
-                self._weigh(fresh, self.squares.reshape(-1)[self._singles :])
+            self._single[self._singles : len(rows)] = rows[self._singles :]
             self._singles = len(rows)
         return self._single[: len(rows)]
 

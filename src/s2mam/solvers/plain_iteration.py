@@ -37,9 +37,7 @@ class PlainIteration:
 
     def __init__(self, problem: GroupProblem, start: SolveResult | None) -> None:
         self.point = point = PlainPoint(problem)
-        # the curvature of a quadratic loss never changes, so its columns are weighed but once
-        weigh = None if point.curved else point.weigh
-        self.block = PlainBlock(point.rows, point.shape[1], weigh)
+        self.block = PlainBlock(point.rows, point.shape[1])
         self.scales: FloatArray = np.zeros(point.shape[0])
         self.factor: PlainFactor | None = None
         self.factor_scales = self.scales
@@ -87,19 +85,18 @@ class PlainIteration:
         root = np.sqrt(block.of(scales))
         if not self._refactor(scales, root, near=self._is_near(scales)):
             return False
-        column = root[:, None]
-        # groups without a scale have no unknowns
-        unknowns = block.of(point.coef) * ((root > 0.0) / np.maximum(root, 1e-300))[:, None]
-        pulls, jump = point.pulls, None
+        column, shape = root[:, None], (len(root), block.width)
+        before = block.of(point.coef)
+        unknowns = np.divide(before, column, out=np.zeros(shape), where=column > 0.0)
+        pulls = point.pulls
         # groups that leave take their part of the decision values along
-        leaving = np.count_nonzero(self.scales[scales == 0.0]) > 0
-        if leaving and point.curved:
+        if np.count_nonzero(scales) < np.count_nonzero(self.scales + scales):
             self._go(column * unknowns)
             pulls = self._pulls()
-        elif leaving:
-            jump = self._drop(scales)
-        limits = (accuracy * root * block.of(point.penalties)) ** 2
-        pulls = self._correct(scales, root, unknowns, pulls, limits, jump)
+        limits = root * block.of(point.penalties)
+        limits *= accuracy
+        limits *= limits
+        pulls = self._correct(scales, root, unknowns, pulls, limits)
         coef = column * unknowns
         if not block.complete:
             whole = np.zeros(point.shape)
@@ -116,18 +113,11 @@ class PlainIteration:
         unknowns: FloatArray,
         pulls: FloatArray,
         limits: FloatArray,
-        jump: FloatArray | None,
     ) -> FloatArray:
-        """Correct ``unknowns`` in place until ``limits`` hold; return the negative gradients.
-
-        ``pulls`` are from before the ``jump`` of the decision values, if there was any.
-        """
+        """Correct ``unknowns`` in place until ``limits`` hold; return the negative gradients."""
         point, column = self.point, root[:, None]
         rest = column * self._held(pulls)
         rest -= unknowns
-        if jump is not None:
-            assert self.factor is not None
-            self.factor.shift(rest, jump)
         direction, energy, last = rest, 0.0, np.inf
         for count in range(1, _CORRECTIONS + 1):
             assert self.factor is not None
@@ -137,16 +127,12 @@ class PlainIteration:
                 self._go(column * unknowns)
             else:  # conjugate gradients: the length of the step is exact
                 before, energy = energy, float(np.vdot(rest, lifted))
+                if energy <= 0.0:
+                    break
                 direction = lifted if before == 0.0 else lifted + (energy / before) * direction
                 moved = (column * direction).reshape(-1) @ self.block.rows
-                slope = energy
-                if jump is not None and count == 1:  # the shift of the gradient was a rough one
-                    slope = -float(point.theta @ moved) - float(np.vdot(unknowns, direction))
-                if slope <= 0.0:
-                    pulls = self._pulls()
-                    break
                 ridge = float(np.vdot(direction, direction))
-                unknowns += point.glide(moved, ridge, slope) * direction
+                unknowns += point.glide(moved, energy, ridge) * direction
             pulls = self._pulls()
             np.multiply(column, self._held(pulls), out=rest)
             rest -= unknowns
@@ -197,15 +183,6 @@ class PlainIteration:
             self.scales = scales
         return 0
 
-    def _drop(self, scales: FloatArray) -> FloatArray:
-        """Take groups without a scale out of the point; return how its decision values jump."""
-        point = self.point
-        gone = ((scales == 0.0) & (self.scales > 0.0)).nonzero()[0]
-        columns = (gone[:, None] * self.block.width + np.arange(self.block.width)).reshape(-1)
-        jump: FloatArray = -(point.coef[gone].reshape(-1) @ point.rows[columns])
-        point.glide(jump, 0.0)
-        return jump
-
     def _go(self, coef: FloatArray) -> None:
         """Decision values and gradient of the coefficients of the groups held."""
         self.point.decide(coef.reshape(-1) @ self.block.rows)
@@ -222,7 +199,7 @@ class PlainIteration:
     def _refactor(self, scales: FloatArray, root: FloatArray, *, near: bool) -> bool:
         """Make a new factor unless the one at hand is ``near``; False when that fails."""
         if not near:
-            factor = make_factor(self.point, self.block, root, self.left_out, self.factor)
+            factor = make_factor(self.point, self.block, root, self.left_out)
             if factor is None:
                 return False
             self.factor, self.factor_scales = factor, scales

@@ -1,4 +1,4 @@
-"""A point of the plain iteration: coefficients, gradient, lower bound."""
+"""A point of the plain iteration: coefficients, decision values, gradient, lower bound."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ __all__ = ["PlainPoint"]
 
 # Rows whose curvature has vanished would divide by zero; a larger curvature is only more careful.
 _CURVATURE_FLOOR = 1e-12
-# Columns count as centred when the constant has no larger part in them (single precision).
-_CENTRED = 1e-6
 
 
 class PlainPoint:
@@ -45,7 +43,7 @@ class PlainPoint:
 
     coef: FloatArray
     intercept: float
-    theta: FloatArray
+    decision: FloatArray
     pulls: FloatArray
     smooth: float
     penalty: float
@@ -65,20 +63,13 @@ class PlainPoint:
         self.fit_intercept = problem.fit_intercept
         self.shape = (len(self.penalties), problem.layout.width)
         self.curved = not self.loss.is_quadratic
-        self._decision: FloatArray = self.weights
-        self._square = 0.0
+        self.theta: FloatArray = self.weights
         if not self.curved:
-            # a parabola per row: its lowest point, and what the loss is there
-            nothing = np.zeros(len(self.weights))
+            nothing = np.zeros_like(self.weights)
             self._bend_at(nothing)
-            self._unbend: FloatArray = 1.0 / self.bend
             slope = self.loss.gradient(self.target, nothing, self.weights)
-            self._lowest: FloatArray = -slope * self._unbend
+            self._lowest: FloatArray = -slope / self.bend
             self._least = self.loss.value(self.target, self._lowest, self.weights)
-            root: AnyArray = self.bend_root.astype(np.float32)
-            self._constant: AnyArray = root * np.float32(self.bend_total**-0.5)
-            # a single number is multiplied with in a third of the time
-            self._weight: AnyArray = root[0] if root.min() == root.max() else root
 
     def null_intercept(self) -> float:
         """The best constant, or zero without intercept."""
@@ -109,18 +100,6 @@ class PlainPoint:
         self.bend_root = np.sqrt(self.bend)
         self.bend_total = float(self.bend.sum())
 
-    def weigh(self, rows: AnyArray, squares: FloatArray) -> None:
-        """Weigh columns in single precision by curvature, take out what the intercept can do.
-
-        ``squares``, the mean squares of the columns, show which of them are centred already.
-        """
-        rows *= self._weight
-        if not self.fit_intercept:
-            return
-        common = rows @ self._constant
-        if (common * common > (_CENTRED**2 * self.bend_total) * squares).any():
-            rows -= common[:, None] * self._constant
-
     def place(self, coef: FloatArray, intercept: float) -> None:
         """Go to some coefficients."""
         moved = coef.reshape(-1) @ self.rows if coef.any() else np.zeros(len(self.weights))
@@ -131,42 +110,34 @@ class PlainPoint:
         self.settle(coef, self.pulls_of(self.rows))
 
     def decide(self, moved: FloatArray) -> None:
-        """Gradient at decision values ``moved`` plus an intercept, balanced by one Newton step.
+        """Decision values ``moved`` plus an intercept, balanced by one Newton step; gradient there.
 
         Takes the array. The gradient is made exactly orthogonal to the constant.
         """
-        if not self.curved:
-            moved -= self._lowest
-            moved *= self.bend
-            if self.fit_intercept:
-                self.intercept = -float(moved.sum()) / self.bend_total
-                moved += self.intercept * self.bend
-            self.theta = moved
-            return
         moved += self.intercept
         theta = self.loss.gradient(self.target, moved, self.weights)
         if self.fit_intercept:
             shift = float(theta.sum()) / self.bend_total
             self.intercept -= shift
             moved -= shift
-            theta = self.loss.gradient(self.target, moved, self.weights)
-            theta -= (float(theta.sum()) / self.bend_total) * self.bend
-        self._decision, self.theta = moved, theta
+            if self.curved:
+                theta = self.loss.gradient(self.target, moved, self.weights)
+                shift = float(theta.sum()) / self.bend_total
+            theta -= shift * self.bend
+        self.decision, self.theta = moved, theta
 
-    def glide(self, moved: FloatArray, ridge: float, slope: float | None = None) -> float:
+    def glide(self, moved: FloatArray, energy: float, ridge: float) -> float:
         """Go to the minimum of a quadratic loss along decision values ``moved``; return the length.
 
-        Takes the array. ``ridge`` is what bends the line besides the loss, ``slope`` how steep it
-        is; without one the length is one. The intercept follows along.
+        ``energy`` is the slope there and ``ridge`` what bends the line besides the loss. The
+        intercept follows along.
         """
+        common = float(self.bend @ moved) / self.bend_total if self.fit_intercept else 0.0
+        moved -= common
         bent = self.bend * moved
-        common = 0.0
-        if self.fit_intercept:
-            common = float(bent.sum()) / self.bend_total
-            moved -= common
-            bent -= common * self.bend
-        length = 1.0 if slope is None else slope / (ridge + float(moved @ bent))
+        length = energy / (ridge + float(moved @ bent))
         self.intercept -= length * common
+        self.decision = self.decision + length * moved
         bent *= length
         bent += self.theta
         self.theta = bent
@@ -174,19 +145,16 @@ class PlainPoint:
 
     def pulls_of(self, rows: FloatArray) -> FloatArray:
         """Negative gradients of the groups whose columns are ``rows``."""
-        pulls: FloatArray = rows @ -self.theta
+        pulls: FloatArray = rows @ self.theta
+        np.negative(pulls, out=pulls)
         return pulls.reshape(-1, self.shape[1])
 
     def settle(self, coef: FloatArray, pulls: FloatArray) -> None:
-        """Evaluate the point of the gradient at hand."""
+        """Evaluate the point of the decision values at hand."""
         self.coef, self.pulls = coef, pulls
         if self.curved:
-            self._bend_at(self._decision)
-            self.smooth = self.loss.value(self.target, self._decision, self.weights)
-        else:
-            theta = self.theta
-            self._square = float(theta @ (theta * self._unbend))
-            self.smooth = self._least + 0.5 * self._square
+            self._bend_at(self.decision)
+        self.smooth = self.loss.value(self.target, self.decision, self.weights)
         self.penalty = float(self.penalties @ np.sqrt(np.einsum("gd,gd->g", coef, coef)))
         self.norms = np.sqrt(np.einsum("gd,gd->g", pulls, pulls))
         self.excess = self.norms / self.penalties
@@ -202,5 +170,5 @@ class PlainPoint:
         if self.curved:
             return -self.loss.conjugate(self.target, scale * theta, self.weights)
         # the conjugate of a parabola per row, from its lowest point
-        linear = float(theta @ self._lowest)
-        return self._least - scale * linear - 0.5 * scale * scale * self._square
+        linear, square = float(theta @ self._lowest), float(theta @ (theta / self.bend))
+        return self._least - scale * linear - 0.5 * scale * scale * square

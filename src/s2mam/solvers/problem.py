@@ -75,8 +75,7 @@ class GroupProblem:
                 raise InvalidInputError(f"{name} has shape {found}; expected {expected}.")
         if rows == 0:
             raise InvalidInputError("features has no rows; at least one labelled row is needed.")
-        ends = np.asarray(self.offsets)
-        if ends[0] != 0 or ends[-1] != columns or (ends[1:] < ends[:-1]).any():
+        if self.offsets[0] != 0 or self.offsets[-1] != columns or np.any(np.diff(self.offsets) < 0):
             raise InvalidInputError(
                 f"offsets must rise from 0 to the number of feature columns ({columns})."
             )

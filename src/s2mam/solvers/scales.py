@@ -27,7 +27,7 @@ def propose_scales(
     Parameters
     ----------
     response : ndarray of shape (m, m)
-        ``-1/2 d||p_g||^2 / d scale_h``, positive semidefinite; its diagonal is raised slightly.
+        ``-1/2 d||p_g||^2 / d scale_h``, positive semidefinite.
     norms : ndarray of shape (m,)
         ``||p_g||``, positive.
     penalties : ndarray of shape (m,)
@@ -44,8 +44,6 @@ def propose_scales(
     >>> propose_scales(np.array([[32.0]]), np.array([4.0]), np.ones(1), np.zeros(1))
     array([1.5])
     """
-    diagonal = np.einsum("gg->g", response)  # a view
-    diagonal *= 1.0 + _REGULARISATION
     squares = norms * norms
     slope = 0.5 * (squares - penalties * penalties)
     step = _bounded_step(response, squares * (norms / penalties - 1.0), scales)
@@ -55,15 +53,17 @@ def propose_scales(
     return np.maximum(scales + step, 0.0)
 
 
-def _bounded_step(matrix: FloatArray, right: FloatArray, scales: FloatArray) -> FloatArray:
-    """Minimise ``d' matrix d / 2 - right'd`` subject to ``scales + d >= 0``.
+def _bounded_step(response: FloatArray, right: FloatArray, scales: FloatArray) -> FloatArray:
+    """Minimise ``d' response d / 2 - right'd`` subject to ``scales + d >= 0``.
 
     Block pivoting: all violated bounds and multipliers change sides at once; when their number
     stops falling, only the last one does, which cannot cycle.
     """
     count = len(scales)
+    matrix = response.copy()
+    matrix.reshape(-1)[:: count + 1] *= 1.0 + _REGULARISATION
     inside = (scales > 0.0) | (right > 0.0)
-    threshold: float | None = None
+    threshold = 1e-12 * float(np.abs(right).max())
     fewest, patience = count + 1, 3
     for _ in range(_MAX_PIVOTS):
         free = inside.nonzero()[0]
@@ -73,8 +73,6 @@ def _bounded_step(matrix: FloatArray, right: FloatArray, scales: FloatArray) -> 
             wrong = scales + step < 0.0
         else:
             step = _step_inside(matrix, right, scales, inside, free)
-            if threshold is None:
-                threshold = 1e-12 * float(np.abs(right).max())
             wrong = np.where(inside, scales + step < 0.0, right - matrix @ step > threshold)
         violations = int(np.count_nonzero(wrong))
         if violations == 0:
