@@ -175,8 +175,7 @@ class MaskPathDisplay:
             budget=_budget(estimator.history_, criterion.size),
             probabilities=np.array(recorded) if recorded else None,
             learner=learner,
-            # The default learner samples once per scale, one after the other.
-            n_runs=len(getattr(estimator._model, "parts", [None])) if learner == "posterior" else 1,
+            n_runs=_runs(estimator._model) if learner == "posterior" else 1,
             stop_reason=estimator.stop_reason_,
         )
         return display.plot(ax=ax, max_columns=max_columns)
@@ -270,6 +269,11 @@ class MaskPathDisplay:
         axis.set_ylabel("mask probability", fontsize="small")
         axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize="x-small")
         bare(axis)
+
+
+def _runs(model: Any) -> int:
+    """Runs of the default learner: one per scale, one after the other."""
+    return len({str(part.reader.scale) for part in getattr(model, "parts", ())}) or 1
 
 
 def _budget(history: dict[str, list[float]], size: int) -> FloatArray | None:
