@@ -249,17 +249,21 @@ def widths(name, task):
         assert_finite(model, X)
 
 
-@fault("C = 0, C >= p, non-integer C, C > informative", "ours")
-def budgets(name, task):
-    if name == "base":
-        return
-    X, _, y = table(task)
+def _refuses_budgets(name, task, X, y):
     for bad in (0, -1, 1.5, "many", True, None):
         refuses(
             InvalidInputError,
             f"n_features_to_select={bad!r}",
             call=lambda bad=bad: make(name, task, n_features_to_select=bad).fit(X, y),
         )
+
+
+@fault("C = 0, C >= p, non-integer C, C > informative", "ours")
+def budgets(name, task):
+    if name == "base":
+        return
+    X, _, y = table(task)
+    _refuses_budgets(name, task, X, y)
     model = make(name, task, n_features_to_select=3).fit(X, y)
     assert model.support_.sum() <= 3
     assert_finite(model, X)
@@ -273,12 +277,7 @@ def budgets_of_baselines(name, task):
     if "n_features_to_select" not in make(name, task).get_params():
         return
     X, _, y = table(task)
-    for bad in (0, -1, 1.5, "many", True, None):
-        refuses(
-            InvalidInputError,
-            f"n_features_to_select={bad!r}",
-            call=lambda bad=bad: make(name, task, n_features_to_select=bad).fit(X, y),
-        )
+    _refuses_budgets(name, task, X, y)
     # More than the two columns that count, and more than there are.
     for size in (3, 99):
         model = make(name, task, n_features_to_select=size).fit(X, y)
