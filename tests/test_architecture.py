@@ -42,7 +42,7 @@ ALLOWED = {
     # The bench of everything: it fits any estimator on any data set.
     "experiments": {"intake", "datasets", "baselines", "estimators", "bilevel", "model_selection"}
     | FOUNDATION
-    | {"masks", "solvers", "persistence", "inspection"},
+    | {"masks", "solvers", "persistence", "inspection", "training"},
 }
 SHARED = {"_typing", "exceptions", "_version"}
 # Front ends: they may import anything, and nothing may import them.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -46,6 +46,9 @@ def paper(
         str | None,
         typer.Option(help="Systems to run again where other code computed them."),
     ] = None,
+    device: Annotated[
+        Literal["cpu", "cuda", "auto"], typer.Option(help="Where networks are trained.")
+    ] = "cpu",
     as_json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -61,6 +64,7 @@ def paper(
       s2mam paper
       s2mam paper table2 --quick
       s2mam paper table2 --settings 'code_*' --systems S2MAM,LapSVM,null --n-jobs 2
+      s2mam paper coil20 --systems SSNP,FlexMatch --device cuda --n-jobs 4
       s2mam paper adni --data-home ~/data
     """
     with session(as_json=as_json, quiet=quiet, debug=debug) as console:
@@ -90,6 +94,7 @@ def paper(
             data_home=data_home,
             retry_failed=retry_failed,
             rerun=() if rerun is None else _names(rerun, "--rerun"),
+            device=None if device == "cpu" else device,
             whole=whole,
             progress=watch if console.talks else silent,
         )

@@ -53,12 +53,14 @@ class Work:
     system: System
     protocol: Protocol
     data_home: str | None = None
+    device: str | None = None
 
 
 def plan(
     protocol: Protocol,
     systems: dict[str, System],
     data_home: str | os.PathLike[str] | None = None,
+    device: str | None = None,
 ) -> list[Work]:
     """All cells of a protocol, repeat by repeat, so that a run cut short is a smaller study.
 
@@ -68,6 +70,8 @@ def plan(
     systems : dict
         The systems by name.
     data_home : path, optional
+    device : str, optional
+        Where networks are trained.
     """
     home = None if data_home is None else os.fspath(data_home)
     works = []
@@ -77,7 +81,8 @@ def plan(
             for name in protocol.systems:
                 if setting.task in systems[name].classes:
                     cell = Cell(setting.name, name, repeat, mark)
-                    works.append(Work(cell, setting, systems[name], protocol, home))
+                    at = device if systems[name].is_network(setting.task) else None
+                    works.append(Work(cell, setting, systems[name], protocol, home, at))
     return works
 
 
@@ -91,9 +96,9 @@ def run_cell(work: Work) -> Record | None:
     Returns
     -------
     dict or None
-        "cell", "scores", "seconds" (CPU), "seed", "version", "code", "scale", "chosen", and
-        "error" when the system failed; None when the system has no meaning here: an oracle mask
-        where no column is known to be junk.
+        "cell", "scores", "seconds" (CPU), "seed", "version", "code", "scale", "chosen",
+        "device" when one was named for a network, and "error" when the system failed; None when
+        the system has no meaning here: an oracle mask where no column is known to be junk.
     """
     setting = work.setting
     seeds = draw_seeds(work.protocol.seed, work.cell.repeat)
@@ -110,6 +115,8 @@ def run_cell(work: Work) -> Record | None:
         "scale": setting.scale,
         "chosen": {},
     }
+    if work.device is not None:
+        record["device"] = work.device
     clock = cpu_clock()
     began = clock()
     try:
@@ -156,7 +163,13 @@ def fit_problem(work: Work, problem: Problem, seed: int) -> Predictions:
     seed : int
     """
     system, task = work.system, work.setting.task
-    estimator = system.build(task, seed=seed, scale=work.setting.scale, budget=work.protocol.budget)
+    estimator = system.build(
+        task,
+        seed=seed,
+        scale=work.setting.scale,
+        budget=work.protocol.budget,
+        device=work.device,
+    )
     grid = system.tuning_grid(task) if work.protocol.tuning == "loo" else {}
     if grid:
         estimator = Tuned(estimator, grid, random_state=seed, early_stop=True)

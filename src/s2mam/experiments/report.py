@@ -46,6 +46,7 @@ def run_study(
     data_home: str | os.PathLike[str] | None = None,
     retry_failed: bool = False,
     rerun: Collection[str] = (),
+    device: str | None = None,
     whole: Protocol | None = None,
     progress: Callable[[int, str], AbstractContextManager[Advance]] = silent,
 ) -> Study:
@@ -56,7 +57,7 @@ def run_study(
     protocol : Protocol
     folder : path
         Made when it is not there; cells found in it are not computed again.
-    n_jobs, data_home, retry_failed, rerun, progress
+    n_jobs, data_home, retry_failed, rerun, device, progress
         As in `run_protocol`.
     whole : Protocol, optional
         The study that `protocol` is a part of. The tables hold all of its cells in the folder, so
@@ -76,6 +77,7 @@ def run_study(
         data_home=data_home,
         retry_failed=retry_failed,
         rerun=rerun,
+        device=device,
         progress=progress,
     )
     study = protocol if whole is None else whole
@@ -120,6 +122,8 @@ def _origins(records: list[Record], lines: list[Line]) -> list[str]:
     groups: dict[str, list[str]] = {}
     for record in records:
         state = f"{record['version']} ({record['code']})"
+        if "device" in record:
+            state += f" on {record['device']}"
         groups.setdefault(state, []).append(record["cell"]["system"])
     known = {(record["cell"]["setting"], record["cell"]["system"]) for record in records}
     for line in lines:

@@ -17,6 +17,7 @@ from s2mam.experiments.protocol import Protocol
 from s2mam.experiments.store import CellStore
 from s2mam.experiments.systems import find_system
 from s2mam.intake.notices import warn_user
+from s2mam.training.backend import read_device
 
 __all__ = ["run_protocol"]
 
@@ -29,6 +30,7 @@ def run_protocol(
     data_home: str | os.PathLike[str] | None = None,
     retry_failed: bool = False,
     rerun: Collection[str] = (),
+    device: str | None = None,
     progress: Callable[[int, str], AbstractContextManager[Advance]] = silent,
 ) -> list[Record]:
     """Compute what is missing in the store and return all records of the protocol.
@@ -53,6 +55,9 @@ def run_protocol(
     rerun : collection of str
         Systems whose cells are computed again where another state of the code computed them; the
         new cell takes the place of the old one. A run that was stopped goes on where it was.
+    device : str, optional
+        Where networks are trained, such as "cuda"; the record of such a cell says so, since random
+        numbers and so results differ between devices.
     progress : callable
         `s2mam.experiments.progress.watch`, for example.
 
@@ -75,7 +80,8 @@ def run_protocol(
     [['test', 'unlabeled'], ['test', 'unlabeled'], ['test', 'unlabeled']]
     """
     check_sources(protocol, data_home)
-    works = plan(protocol, {name: find_system(name) for name in protocol.systems}, data_home)
+    systems = {name: find_system(name) for name in protocol.systems}
+    works = plan(protocol, systems, data_home, device)
     done = store.records()
     unknown = [name for name in rerun if name not in protocol.systems]
     if unknown:
@@ -88,6 +94,8 @@ def run_protocol(
         or (work.cell.system in rerun and done[work.cell]["code"] != code_mark())
     ]
     able = _able(missing)
+    if any(work.device for work in able):
+        read_device(device)  # one error now rather than one in every cell
     if able:
         _compute(able, store, n_jobs, progress)
     done = store.records()

@@ -48,7 +48,15 @@ class System:
     informative_only: bool = False
     sees_truth: bool = False
 
-    def build(self, task: str, *, seed: int, scale: str | None, budget: int | None) -> Any:
+    def build(
+        self,
+        task: str,
+        *,
+        seed: int,
+        scale: str | None,
+        budget: int | None,
+        device: str | None = None,
+    ) -> Any:
         """A new estimator.
 
         Parameters
@@ -59,6 +67,8 @@ class System:
         scale : str or None
             For estimators with a `scale`; "default" leaves theirs.
         budget : int or None
+        device : str or None
+            Where networks are trained; None leaves their default.
 
         Examples
         --------
@@ -74,6 +84,8 @@ class System:
             changes["scale"] = scale
         if self.takes_budget and budget is not None:
             changes["n_features_to_select"] = budget
+        if device is not None and self.is_network(task):
+            changes["device"] = device
         return estimator.set_params(**changes)
 
     def tuning_grid(self, task: str) -> Mapping[str, Sequence[Any]]:
@@ -82,6 +94,16 @@ class System:
             return self.grid
         found: Mapping[str, Sequence[Any]] = getattr(self._class(task), "grid", {})
         return found
+
+    def is_network(self, task: str) -> bool:
+        """Whether a fit trains a network, on a device that can be named.
+
+        Examples
+        --------
+        >>> find_system("DAN").is_network("classification")
+        True
+        """
+        return "torch" in getattr(self._class(task), "requires", ())
 
     def lacking(self, task: str) -> list[str]:
         """Packages that a fit needs and that are not installed.
