@@ -16,6 +16,7 @@ import numpy as np
 from benchmarks.scale.measures import graph_plan, peak_mb, timed
 from benchmarks.scale.on_dask import compare_workers, limited_workers
 from benchmarks.scale.rows import fresh_rows
+from benchmarks.scale.wide import fit_wide
 
 
 def main(arguments: list[str]) -> None:
@@ -154,6 +155,8 @@ METHODS = {
     "limited": limited,
     "dask": compare_workers,
     "dask_limited": limited_workers,
+    "wide": fit_wide,
+    "wide_lasso": fit_wide,
 }
 
 if __name__ == "__main__":

@@ -21,18 +21,25 @@ def timed(
     context: AbstractContextManager[Any] | None = None,
 ) -> dict[str, Any]:
     """Fit, then score on fresh rows."""
+    labeled = int(np.count_nonzero(np.asarray(y) >= 0))
+    spent = clocked(model, X, y, context)
+    return score(case, model) | spent | {"labeled": labeled}
+
+
+def clocked(
+    model: Any, X: Any, y: np.ndarray, context: AbstractContextManager[Any] | None = None
+) -> dict[str, Any]:
+    """Fit; seconds, processor seconds and memory that it took."""
     before = peak_mb()
     wall, cpu = time.perf_counter(), _cpu_seconds()
     with context or nullcontext():
         model.fit(X, y)
     seconds = time.perf_counter() - wall
     get_reusable_executor().shutdown(wait=True)  # workers count once they are gone
-    cpu = _cpu_seconds() - cpu
-    return score(case, model) | {
+    return {
         "seconds": seconds,
-        "cpu_seconds": cpu,
+        "cpu_seconds": _cpu_seconds() - cpu,
         "fit_mb": peak_mb() - before,
-        "labeled": int(np.count_nonzero(np.asarray(y) >= 0)),
     }
 
 

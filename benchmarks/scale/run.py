@@ -4,6 +4,7 @@
     S2MAM_DATA_HOME=<folder> python benchmarks/scale/run.py accuracy [--seeds 3]
     python benchmarks/scale/run.py dask
     python benchmarks/scale/run.py limits
+    python benchmarks/scale/run.py wide [--seeds 3]
     python benchmarks/scale/run.py gpu
 
 Rows have 100 normal columns (--columns), 10 of which make up the class; 2,000 rows (or 2 % of them,
@@ -22,7 +23,10 @@ killed when they hold more than their limit.
 ``accuracy`` compares the streamed fit with the fit of all rows in memory, up to 20,000 of them, on
 2,000 fresh rows (accuracy, or R2 of numbers), and the processor seconds of both. Its seeds start at
 10; splits by seeds 0 and 1 of the same tables were looked at when sample sizes were chosen.
-``gpu`` needs torch with CUDA and the dependencies of s2mam, nothing else.
+``wide`` has 500 rows, 100 of them labelled, and 2,000 to 20,000 columns, 4 of which matter: normal
+numbers, or counts in a sparse table (5 % stored); beside it scikit-learn's lasso with
+cross-validation on the labels. ``gpu`` needs torch with CUDA and the dependencies of s2mam, nothing
+else.
 Writes ``results.json`` and ``results.md`` beside this file, and keeps the part that was not run.
 """
 
@@ -45,6 +49,7 @@ import numpy as np
 from benchmarks.common.environment import run_facts, single_thread
 from benchmarks.scale.rows import BLOCK, write_file
 from benchmarks.scale.tables import page
+from benchmarks.scale.wide import ROWS
 
 HERE = Path(__file__).parent
 INFORMATIVE = 10
@@ -59,11 +64,11 @@ def main() -> int:
     parser.add_argument(
         "part",
         nargs="?",
-        choices=("cpu", "dask", "limits", "gpu", "accuracy", "tables"),
+        choices=("cpu", "dask", "limits", "wide", "gpu", "accuracy", "tables"),
         default="cpu",
     )
     parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
-    parser.add_argument("--seeds", type=int, default=3, help="of the accuracy (3)")
+    parser.add_argument("--seeds", type=int, default=3, help="of accuracy and wide (3)")
     parser.add_argument("--most", type=int, default=20_000, help="rows of the accuracy (20000)")
     parser.add_argument("--columns", type=int, default=100, help="columns of a row (100)")
     parser.add_argument("--widths", type=int, nargs="+", default=[25, 50, 100, 200])
@@ -109,7 +114,9 @@ def main() -> int:
         if options.part == "cpu":
             measure_cpu(options, save, kept)
         else:
-            {"dask": measure_dask, "limits": measure_limits}[options.part](options, save)
+            {"dask": measure_dask, "limits": measure_limits, "wide": measure_wide}[options.part](
+                options, save
+            )
     path.with_suffix(".md").write_text(page(results, str(__doc__)), encoding="utf-8")
     return 0
 
@@ -190,6 +197,20 @@ def measure_limits(options: argparse.Namespace, save: Callable[[dict[str, Any]],
             row = _measured(case | {"limit_mb": limit}, options.limit)
             found["rows"].append(row | {"limit_mb": limit})
             save(found)
+
+
+def measure_wide(options: argparse.Namespace, save: Callable[[dict[str, Any]], None]) -> None:
+    """Many columns, dense and sparse."""
+    widths, seeds = ((2_000, 5_000, 20_000), options.seeds) if not options.quick else ((300,), 1)
+    found: dict[str, Any] = {"rows": []}
+    for seed in range(seeds):
+        for p in widths:
+            for kind in ("dense", "sparse"):
+                for method in ("wide", "wide_lasso"):
+                    case = {"method": method, "n": ROWS, "p": p, "kind": kind, "seed": seed}
+                    row = _measured(case, options.limit)
+                    found["rows"].append(row | {"kind": kind, "seed": seed})
+                    save(found)
 
 
 def _methods() -> list[str]:

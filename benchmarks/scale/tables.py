@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from benchmarks.scale.wide_table import wide_lines
+
 TITLES = {
     "s2mam": "s2mam, streamed from the file",
     "base": "s2mam base model, graph over all rows",
@@ -26,12 +28,14 @@ def page(results: dict[str, Any], protocol: str) -> str:
         lines += _dask(results["dask"]["rows"])
     if "limits" in results:
         lines += _limits(results["limits"])
+    if "wide" in results:
+        lines += wide_lines(results["wide"]["rows"])
     if "accuracy" in results:
         lines += _accuracy(results["accuracy"]["rows"])
     if "gpu" in results:
         lines += _gpu(results["gpu"])
     lines += ["## Protocol", "", protocol.strip(), ""]
-    for part in ("cpu", "dask", "limits", "accuracy", "gpu"):
+    for part in ("cpu", "dask", "limits", "wide", "accuracy", "gpu"):
         if part in results:
             facts = results[part]["facts"]
             versions = ", ".join(f"{name} {value}" for name, value in facts["versions"].items())
