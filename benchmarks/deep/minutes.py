@@ -2,9 +2,8 @@
 
     python benchmarks/deep/minutes.py
 
-Adds up the fits of ``benchmarks/paper`` (tuning included; the cells of the networks are kept in
-``cells`` beside this file too) and of ``benchmarks/deep_regression``, and writes ``minutes.md``.
-Nothing is fitted, and torch is not needed.
+Adds up the fits of ``benchmarks/paper`` (tuning included) and of ``benchmarks/deep_regression``,
+and writes ``minutes.md``. Nothing is fitted, and torch is not needed.
 """
 
 from __future__ import annotations
@@ -27,7 +26,8 @@ _TEXT = """\
 # CPU minutes of the networks
 
 All fits of a network in the committed studies, one thread each, tuning included; the mean of a fit
-depends on the tables of the study, so compare systems within a column. "–": not run there.
+depends on the tables of the study, so compare systems within a column. "–": not run there. Studies
+marked "GPU" trained the networks on one; the minutes are of the processor that fed it.
 Command: `python benchmarks/deep/minutes.py`.
 """
 
@@ -49,12 +49,13 @@ def networks() -> set[str]:
 
 
 def of_cells(paths: Iterable[Path], names: Iterable[str]) -> list[Share]:
-    """Shares of the paper's studies, from their cells; a cell that two files hold counts once."""
+    """Shares of the paper's studies, from their cells; of two lines for a cell the last counts."""
     known, found = set(names), {}
     for path in paths:
         for row in ResultStore(path).rows():
             if row["cell"]["system"] in known:
-                share = Share(row["cell"]["system"], path.stem, float(row["seconds"]), 1)
+                study = path.stem + (", GPU" if "device" in row else "")
+                share = Share(row["cell"]["system"], study, float(row["seconds"]), 1)
                 found[path.stem, cell_key(row["cell"])] = share
     return list(found.values())
 
@@ -72,9 +73,8 @@ def of_regression(path: Path, names: Iterable[str]) -> list[Share]:
 def committed() -> list[Share]:
     """What the networks took in all committed studies."""
     names, studies = networks(), ROOT / "benchmarks"
-    cells = [*studies.glob("paper/*.jsonl"), *studies.glob("deep/cells/*.jsonl")]
     regression = studies / "deep_regression" / "results.jsonl"
-    return of_cells(cells, names) + of_regression(regression, names)
+    return of_cells(sorted(studies.glob("paper/*.jsonl")), names) + of_regression(regression, names)
 
 
 def table(shares: list[Share]) -> str:
