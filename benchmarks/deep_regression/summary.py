@@ -38,7 +38,7 @@ the regressor on codes sees standardised targets. parkinsons has 19 columns here
 protein has the target log(1 + RMSD), centred.
 
 Far rows: one player of skillcraft has a TotalHours of 1,000,000, and is a test row in seeds 4, 6, 8
-and 9. Networks go on in a straight line there (`avae`, `m2` and `plf` in seed 4 too); without that
+and 9. Networks go on in a straight line there (`avae`, `m2` and `plf` too); without that
 one row `vae` has 1.03 in seed 4 and 1.08 in seed 8. Rows seven to eight standard deviations out do
 the same to `avae` in seed 2 of protein, and two rows 25 and 36 out in seed 3, without which it has
 0.87. Medians are the better guide for these methods.
