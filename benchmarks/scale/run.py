@@ -90,9 +90,13 @@ def main() -> int:
     def save(found: dict[str, Any]) -> None:
         """Write what there is so far: a run that is stopped keeps its figures."""
         facts = {name: run_facts("scale", str(__doc__))[name] for name in FACTS}
-        if options.part == "cpu" and options.methods and earlier:
-            named = ", ".join(options.methods)
-            facts["note"] = f"{named} by rows; the rest at commit {earlier['commit']}"
+        if options.part == "cpu" and earlier:
+            kept = {row["method"] for row in found["rows"]} - set(options.methods or _methods())
+            if options.methods:
+                named = ", ".join(options.methods)
+                facts["note"] = f"{named} by rows; the rest at commit {earlier['commit']}"
+            elif kept:
+                facts["note"] = f"{', '.join(sorted(kept))} at commit {earlier['commit']}"
         results[options.part] = found | {"facts": facts}
         path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
 
@@ -110,9 +114,8 @@ def main() -> int:
             found.append(row)
             save({"rows": found})
     elif options.part != "tables":
-        kept = results.get("cpu") if options.methods else None
         if options.part == "cpu":
-            measure_cpu(options, save, kept)
+            measure_cpu(options, save, results.get("cpu", {}))
         else:
             {"dask": measure_dask, "limits": measure_limits, "wide": measure_wide}[options.part](
                 options, save
@@ -124,11 +127,14 @@ def main() -> int:
 def measure_cpu(
     options: argparse.Namespace,
     save: Callable[[dict[str, Any]], None],
-    kept: dict[str, Any] | None,
+    earlier: dict[str, Any],
 ) -> None:
-    """Everything that needs no accelerator; what was kept of an earlier run is not repeated."""
-    found: dict[str, Any] = kept or {"rows": [], "columns": []}
+    """Everything that needs no accelerator; rows of methods that are not run are kept."""
+    whole = not options.methods
+    found: dict[str, Any] = {"rows": [], "columns": []} | earlier
     methods = options.methods or _methods()
+    if whole:
+        found["columns"] = []
     found["rows"] = [
         row for row in found["rows"] if row["method"] not in methods or row["n"] not in options.rows
     ]
@@ -143,9 +149,9 @@ def measure_cpu(
                 size = Path(files["rows"]).stat().st_size / 2**20
                 found["file_mb"] = max(found.get("file_mb", 0.0), size)
                 save(found)
-        if kept is None:
+        if whole:
             _measure_columns(options, Path(folder), found)
-        if kept is None or "passes" in methods:
+        if whole or "passes" in methods:
             found["passes"] = _measure_passes(options, Path(folder))
     found["exponents"] = {
         f"{method}, {axis}": [_exponent(found[part], method, key, of) for of in CLOCKS]
