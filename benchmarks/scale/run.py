@@ -85,18 +85,15 @@ def main() -> int:
         options.rows, options.columns, options.widths = [2_000, 8_000], 25, [25, 50]
     path = store / "results.json"
     results = json.loads(path.read_text()) if path.exists() else {}
-    earlier = results.get("cpu", {}).get("facts")
 
     def save(found: dict[str, Any]) -> None:
         """Write what there is so far: a run that is stopped keeps its figures."""
         facts = {name: run_facts("scale", str(__doc__))[name] for name in FACTS}
-        if options.part == "cpu" and earlier:
-            kept = {row["method"] for row in found["rows"]} - set(options.methods or _methods())
-            if options.methods:
-                named = ", ".join(options.methods)
-                facts["note"] = f"{named} by rows; the rest at commit {earlier['commit']}"
-            elif kept:
-                facts["note"] = f"{', '.join(sorted(kept))} at commit {earlier['commit']}"
+        if options.part == "cpu":
+            made = {(row["method"], row["commit"]) for row in found["rows"] + found["columns"]}
+            kept = sorted(pair for pair in made if pair[1] != facts["commit"])
+            if kept:
+                facts["note"] = ", ".join(f"{method} at commit {at}" for method, at in kept)
         results[options.part] = found | {"facts": facts}
         path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
 
@@ -145,7 +142,7 @@ def measure_cpu(
                 if _hopeless(found["rows"], method, n, options.limit):
                     continue
                 case = {"method": method, "n": n, "p": options.columns, "jobs": 2, **files}
-                found["rows"].append(_measured(case, options.limit))
+                found["rows"].append(_measured(case, options.limit) | _commit())
                 size = Path(files["rows"]).stat().st_size / 2**20
                 found["file_mb"] = max(found.get("file_mb", 0.0), size)
                 save(found)
@@ -162,6 +159,11 @@ def measure_cpu(
     save(found)
 
 
+def _commit() -> dict[str, str]:
+    """What a row was measured at: rows of one table may be of several runs."""
+    return {"commit": run_facts("scale", str(__doc__))["commit"]}
+
+
 def _measure_columns(options: argparse.Namespace, folder: Path, found: dict[str, Any]) -> None:
     """Fits of tables with more and fewer columns."""
     n = min(100_000, sorted(options.rows)[len(options.rows) // 2])
@@ -169,7 +171,7 @@ def _measure_columns(options: argparse.Namespace, folder: Path, found: dict[str,
         files = _files(folder, n, p)
         for method in ("s2mam", "base"):
             case = {"method": method, "n": n, "p": p, "jobs": 2, **files}
-            found["columns"].append(_measured(case, options.limit))
+            found["columns"].append(_measured(case, options.limit) | _commit())
 
 
 def _measure_passes(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
