@@ -36,9 +36,6 @@ __all__ = ["AverageSettings", "fit_average"]
 # Kernel length in spreads of a column: a class says less about a curve than a number does, so the
 # curves of classes are smoother.
 _LENGTHS = {"numbers": 1.5, "classes": 2.0}
-# Log-prior that every column of a mask costs. Numbers say so much that lucky junk joins the right
-# columns at an even price; classes say too little to bear one.
-_COLUMN_PRICE = {"numbers": 0.35, "classes": 0.0}
 # Where no column is likely by itself, those with at least this share of the largest contribution
 # are named.
 _MAIN_SHARE = 0.5
@@ -92,8 +89,7 @@ def fit_average(rows: TrainingRows, settings: AverageSettings) -> Fitted:
     -------
     Fitted
     """
-    task = "numbers" if rows.classes is None else "classes"
-    length = _LENGTHS[task]
+    length = _LENGTHS["numbers" if rows.classes is None else "classes"]
     # On the second scale columns enter masks in one piece: where the parts of a column mislead the
     # search or the average, the whole often does not.
     views = [
@@ -120,12 +116,7 @@ def fit_average(rows: TrainingRows, settings: AverageSettings) -> Fitted:
     target, center, spread = _targets(rows)
     odds, weights = _column_prior(dependence)
     members = MemberSettings(
-        masks=MaskSettings(
-            size_prior(p, settings.budget, price=_COLUMN_PRICE[task]),
-            odds,
-            weights,
-            settings.budget,
-        ),
+        masks=MaskSettings(size_prior(p, settings.budget), odds, weights, settings.budget),
         column_graph=_column_graph(views[0], dependence, rows, settings),
         regression=rows.classes is None,
     )

@@ -34,9 +34,7 @@ def column_codes(mask: BoolArray) -> IntArray:
     return mask[:p] + 2 * mask[p:].astype(np.intp)
 
 
-def size_prior(
-    p: int, n_select: int | None = None, *, strength: float = 3.0, price: float = 0.0
-) -> FloatArray:
+def size_prior(p: int, n_select: int | None = None, *, strength: float = 3.0) -> FloatArray:
     """Log-prior of one mask by its number of columns, where columns are alike.
 
     Parameters
@@ -48,8 +46,6 @@ def size_prior(
         (probability of size k proportional to 1/(k+1)).
     strength : float
         Log-prior lost per column more or less than `n_select`.
-    price : float
-        Log-prior lost per column where no number is asked for.
 
     Returns
     -------
@@ -59,15 +55,13 @@ def size_prior(
     --------
     >>> np.exp(size_prior(2)).round(3)
     array([0.545, 0.136, 0.182])
-    >>> np.exp(size_prior(2, price=0.5)).round(3)
-    array([0.701, 0.106, 0.086])
     """
     sizes = np.arange(p + 1)
     masks_of_size = _log_binomial(p, sizes)
     if n_select is None:
-        chance = np.exp(-price * sizes) / (sizes + 1.0)
-        result: FloatArray = -price * sizes - np.log(sizes + 1.0) - masks_of_size
-        return result - np.log(chance.sum())
+        log_prior = -np.log(sizes + 1.0) - masks_of_size
+        result: FloatArray = log_prior - np.log(np.sum(1.0 / (sizes + 1.0)))
+        return result
     peaked: FloatArray = -masks_of_size - strength * np.abs(sizes - n_select)
     return peaked
 
