@@ -54,7 +54,7 @@ def test_every_kind_of_member_predicts(data):
     _, f, views = data
     members = _fit(data)
     names = [member.name for member in members]
-    assert set(names) == {"masks", "relevance", "graph"}
+    assert set(names) == {"masks", "relevance", "lines", "graph"}
     assert {member.view for member in members} == {0, 1}
     for member in members:
         atoms = views[member.view].atoms

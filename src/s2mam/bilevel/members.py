@@ -3,6 +3,7 @@
 - *masks*: the posterior average over hard masks, one per view;
 - *relevance*: the expected mask after one or a few steps from "all columns alike", per view, and
   straight lines of all columns alike;
+- *lines*: straight lines of few columns, for numbers, and through values that are far out;
 - *rough*: the same with curves that have kinks and steps, in a view of its own;
 - *self_training*: lines of all columns, fitted to all rows with the classes they give them;
 - *graph*: labels spread along a graph over all rows, then the additive model refitted to all rows;
@@ -39,7 +40,12 @@ RELEVANCE = {
 _ROUGH = {"numbers": ((0.5, 4), (2.0, 1), (2.0, 4)), "classes": ((2.0, 0), (2.0, 1))}
 # Noise of the members that are lines of all columns alike: tables where every column says a little
 # have nothing to choose and no labels to spare for curves.
-_LINES_NOISE = (0.1, 1.0)
+_LINES = ((0.1, 0), (1.0, 0))
+# Lines of few columns, for numbers: where the truth is a line in a few of them, masks spend labels
+# on curves. Classes say too little to choose columns by.
+_SPARSE_LINES = ((0.3, 8), (2.0, 8))
+# Both through values that are far out: there the tails carry the signal, or nothing does.
+_FAR_LINES = ((0.1, 0), (0.3, 8), (2.0, 8))
 # The rows may mislead about the columns: the first view believes them, the others only a little,
 # and held-out labels decide between them.
 _PRIOR_STRENGTH = (1.0, 0.3)
@@ -97,7 +103,7 @@ class MemberFit:
     Attributes
     ----------
     name : str
-        "masks", "relevance", "rough", "self_training" or "graph".
+        "masks", "relevance", "lines", "rough", "self_training" or "graph".
     view : int
         The view its coefficients belong to.
     fit : AtomFit
@@ -144,7 +150,7 @@ def search_masks(
     few = _thin(rows.size, rng)
     found: list[StartMask] = []
     for index, view in enumerate(views):
-        if view.rough:
+        if view.role != "masks":
             continue
         straight, curved = view.atoms.straight, view.atoms.curved
         atoms = labeled_atoms(straight, curved, rows[few], target[few], weights[few])
@@ -195,8 +201,11 @@ def fit_members(
         prior = settings.prior(index)
         straight, curved = view.atoms.straight, view.atoms.curved
         atoms = labeled_atoms(straight, curved, rows[few], target[few], weights[few])
-        if view.rough:
+        if view.role == "rough":
             members.extend(_relevance_members(atoms, "rough", index, prior, _ROUGH[settings.task]))
+            continue
+        if view.role == "far":
+            members.extend(_line_members(atoms, "lines", index, prior, _FAR_LINES))
             continue
         average = sample_masks(atoms, prior, pool, steps=steps, rng=rng)
         path = np.column_stack([average.log_posterior, average.size])
@@ -206,7 +215,9 @@ def fit_members(
         kept = RELEVANCE[settings.task]
         members.extend(_relevance_members(atoms, "relevance", index, prior, kept))
         if index == 0:
-            members.extend(_line_members(atoms, index, prior))
+            members.extend(_line_members(atoms, "relevance", index, prior, _LINES))
+            if settings.regression:
+                members.extend(_line_members(atoms, "lines", index, prior, _SPARSE_LINES))
     if settings.column_graph is not None:
         if not settings.regression:
             believed = settings.masks.weights
@@ -222,13 +233,16 @@ def _relevance_members(
     index: int,
     settings: MaskSettings,
     kept: Sequence[tuple[float, int]],
+    curve_share: float = 0.3,
 ) -> list[MemberFit]:
     """One member per noise and number of steps in ``kept``."""
     members = []
     p = atoms.n_columns
     for noise in dict.fromkeys(noise for noise, _ in kept):
         keep = [steps for other, steps in kept if other == noise]
-        path = relevance_path(atoms, settings.weights, noise=noise, keep=keep)
+        path = relevance_path(
+            atoms, settings.weights, noise=noise, keep=keep, curve_share=curve_share
+        )
         for steps in keep:
             weights, dual = path[steps]
             fit = atoms.expand(weights[:p], weights[p:], dual)
@@ -236,15 +250,15 @@ def _relevance_members(
     return members
 
 
-def _line_members(atoms: LabeledAtoms, index: int, settings: MaskSettings) -> list[MemberFit]:
-    members = []
-    p = atoms.n_columns
-    for noise in _LINES_NOISE:
-        path = relevance_path(atoms, settings.weights, noise=noise, keep=[0], curve_share=0.0)
-        weights, dual = path[0]
-        fit = atoms.expand(weights[:p], weights[p:], dual)
-        members.append(MemberFit("relevance", index, fit))
-    return members
+def _line_members(
+    atoms: LabeledAtoms,
+    name: str,
+    index: int,
+    settings: MaskSettings,
+    kept: Sequence[tuple[float, int]],
+) -> list[MemberFit]:
+    """Straight lines alone, one member per noise and number of steps in ``kept``."""
+    return _relevance_members(atoms, name, index, settings, kept, curve_share=0.0)
 
 
 def _graph_members(

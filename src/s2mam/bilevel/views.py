@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -14,7 +14,10 @@ from s2mam.bases.build import build_design
 from s2mam.bases.design import Design
 from s2mam.bilevel.wide_views import is_wide, wide_atoms
 
-__all__ = ["View", "build_rough_view", "build_view"]
+__all__ = ["CLIP", "View", "build_far_view", "build_rough_view", "build_view"]
+
+#: What a view is for: masks and all else, curves with kinks, or lines through far-out values.
+Role: TypeAlias = Literal["masks", "rough", "far"]
 
 # Values further out than this many spreads are as far as matters; it keeps lines robust.
 CLIP = 4.0
@@ -22,6 +25,8 @@ CLIP = 4.0
 _CURVED_RANK, _WHOLE_RANK, _ROUGH_RANK = 5, 6, 10
 # Kernel length of the rough view, in spreads of a column.
 _ROUGH_LENGTH = 2.0
+# Kernel length at which nothing but the line is left of a column that lies within the clip.
+_LINE_LENGTH = 64.0
 
 
 @dataclass(frozen=True)
@@ -36,14 +41,15 @@ class View:
         Its feature blocks.
     atoms : Atoms
         The blocks split in straight and curved parts.
-    rough : bool
-        Its curves may have kinks and steps and all columns count: no masks are searched in it.
+    role : {"masks", "rough", "far"}
+        Masks are searched in the first kind only. In a rough one curves may have kinks and steps
+        and all columns count; a far one has lines alone, through values that the others clip.
     """
 
     table: FloatArray
     design: Design
     atoms: Atoms
-    rough: bool = False
+    role: Role = "masks"
 
 
 def build_view(
@@ -125,7 +131,31 @@ def build_rough_view(
     parts = _parts(
         Z, kinds, options, rank=_ROUGH_RANK, whole=True, n_first=n_labeled, all_rows=False
     )
-    return View(*parts, rough=True)
+    return View(*parts, role="rough")
+
+
+def build_far_view(Z: FloatArray, kinds: Sequence[str], *, n_labeled: int = 0) -> View:
+    """Straight lines of a table whose columns were scaled to lie within the clip.
+
+    Parameters
+    ----------
+    Z, kinds, n_labeled
+        As for :func:`build_view`.
+
+    Returns
+    -------
+    View
+    """
+    options: dict[str, Any] = {
+        "kernel": "gaussian",
+        "length": _LINE_LENGTH,
+        "linear": 1.0,
+        "tolerance": 1e-4,
+        "max_rank": 2,
+        "basis": "kernel",
+    }
+    parts = _parts(Z, kinds, options, rank=1, whole=False, n_first=n_labeled, all_rows=False)
+    return View(*parts, role="far")
 
 
 def _parts(

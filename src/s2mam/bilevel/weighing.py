@@ -14,7 +14,7 @@ __all__ = ["LabeledRows", "prior_weights", "weigh"]
 
 # Prior share of each kind of member, up to a factor.
 _PRIOR = {
-    "numbers": {"masks": 0.25, "relevance": 0.45, "rough": 0.45, "graph": 0.3},
+    "numbers": {"masks": 0.25, "relevance": 0.45, "rough": 0.45, "graph": 0.3, "lines": 0.15},
     "classes": {
         "masks": 0.25,
         "relevance": 0.35,
@@ -30,6 +30,7 @@ _BLIND_PRIOR = {
     "rough": 0.1,
     "graph": 0.6,
     "self_training": 0.0,
+    "lines": 0.05,
 }
 # Power of the held-out likelihood: members are refitted on fewer labels and judged on few, so the
 # full likelihood would bet on one of them too early.

@@ -18,15 +18,17 @@ from s2mam.bilevel.averaging import (
 )
 from s2mam.bilevel.mask_member import MaskSettings
 from s2mam.bilevel.members import MemberSettings
-from s2mam.bilevel.views import View, build_rough_view, build_view
+from s2mam.bilevel.views import View, build_far_view, build_rough_view, build_view
 from s2mam.bilevel.watch import Watch
 from s2mam.estimators.calibration import calibrate
+from s2mam.estimators.far_values import squeeze
 from s2mam.estimators.fitted import Fitted
 from s2mam.estimators.model import AdditiveModel, AdditivePart
 from s2mam.estimators.rows import TrainingRows
 from s2mam.exceptions import DegenerateGraphWarning
 from s2mam.graphs import Laplacian, automatic_kind, build_graph
 from s2mam.graphs.diagnostics import degeneracy_message
+from s2mam.intake import TableReader
 from s2mam.intake.notices import warn_user
 from s2mam.masks.dependence import column_dependence
 from s2mam.masks.mask_prior import size_prior
@@ -110,6 +112,11 @@ def fit_average(rows: TrainingRows, settings: AverageSettings) -> Fitted:
             rows.tables[-1], rows.kinds, basis=settings.basis, n_labeled=rows.n_labeled
         )
     )
+    readers = [*rows.readers, rows.readers[-1]]  # the rough view reads the table as the last one
+    far = squeeze(rows.readers[0], rows.tables[0]) if rows.classes is None else None
+    if far is not None:
+        readers.append(far[0])
+        views.append(build_far_view(far[1], rows.kinds, n_labeled=rows.n_labeled))
     p = len(rows.kinds)
     rng = np.random.default_rng([settings.seed, 3])
     dependence = column_dependence(views[0].table, rng)
@@ -137,7 +144,7 @@ def fit_average(rows: TrainingRows, settings: AverageSettings) -> Fitted:
         store=settings.store,
         watch=settings.watch,
     )
-    model = _to_model(rows, views, averaged)
+    model = _to_model(readers, views, averaged)
     if codes is None:
         model = model.scaled(spread, center)
     else:
@@ -206,10 +213,11 @@ def _column_graph(
     return graph
 
 
-def _to_model(rows: TrainingRows, views: list[View], averaged: AveragedModel) -> AdditiveModel:
+def _to_model(
+    readers: list[TableReader], views: list[View], averaged: AveragedModel
+) -> AdditiveModel:
     parts = []
     intercept = np.zeros(averaged.fits[0].intercept.size)
-    readers = [*rows.readers, rows.readers[-1]]  # the rough view reads the table as the last one
     for reader, view, fit in zip(readers, views, averaged.fits, strict=True):
         coef = view.atoms.coefficients(view.design, fit.straight, fit.curved)
         parts.append(AdditivePart(reader, view.design.without_rows(), coef))
