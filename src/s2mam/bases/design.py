@@ -133,6 +133,35 @@ class Design:
             self._evaluate_rows(np.ascontiguousarray(table[rows].T), chosen, ends, out[rows].T)
         return out
 
+    def combine(
+        self, Z: ArrayLike, coef: FloatArray, columns: ArrayLike | None = None
+    ) -> FloatArray:
+        """Return ``evaluate(Z, columns) @ coef`` without the features in between.
+
+        The coefficients of a block are brought to its pivots first, so that each kernel value is
+        used once; the result differs from the product in the last digits.
+
+        Parameters
+        ----------
+        Z, columns
+            As for :meth:`evaluate`.
+        coef : (P, k) array
+            One row per feature of the columns.
+
+        Returns
+        -------
+        (m, k) array
+        """
+        chosen = np.arange(self.n_columns) if columns is None else self._read_columns(columns)
+        table = read_table(Z, n_columns=self.n_columns, columns=chosen)
+        ends = np.concatenate([[0], np.cumsum(self.ranks[chosen])])
+        pieces = [coef[ends[i] : ends[i + 1]] for i in range(chosen.size)]
+        out = np.zeros((table.shape[0], coef.shape[1]))
+        for start in range(0, table.shape[0], _ROWS):
+            rows = slice(start, start + _ROWS)
+            self._add_rows(np.ascontiguousarray(table[rows].T), chosen, pieces, out[rows])
+        return out
+
     def to_state(self) -> dict[str, Any]:
         """Return arrays and json-able scalars from which :meth:`from_state` rebuilds the design.
 
@@ -195,6 +224,33 @@ class Design:
             if self.kinds[column] == "categorical":
                 table = level_table(self._transform(column), self.shifts[self.block(column)])
                 out[ends[i] : ends[i + 1]] = lookup(values[i], self._recipe_of(column), table).T
+
+    def _add_rows(
+        self, values: FloatArray, chosen: IntArray, pieces: list[FloatArray], out: FloatArray
+    ) -> None:
+        """Add to ``out`` (rows, k) what the chosen columns (columns, rows) contribute."""
+        numeric = [i for i, column in enumerate(chosen) if self.kinds[column] == "numeric"]
+        missing = np.isnan(values)
+        present = np.where(missing, 0.0, values)
+        for part in self._chunks(numeric, chosen, values.shape[1]):
+            kernel_rows = self._kernel_rows(present, chosen, part)
+            repeats = np.diff(self.pivot_offsets)[chosen[part]]
+            if missing[part].any():
+                kernel_rows[np.repeat(missing[part], repeats, axis=0)] = 0.0
+            out += kernel_rows.T @ np.vstack(
+                [self._transform(int(chosen[i])) @ pieces[i] for i in part]
+            )
+        if numeric:
+            blocks = [(self.block(int(chosen[i])), pieces[i]) for i in numeric]
+            if self.linear > 0.0:
+                slopes = np.stack([self.slopes[block] @ piece for block, piece in blocks])
+                out += present[numeric].T @ slopes
+            shifts = np.stack([self.shifts[block] @ piece for block, piece in blocks])
+            out -= (~missing[numeric]).T.astype(np.float64) @ shifts
+        for i, column in enumerate(chosen):
+            if self.kinds[column] == "categorical":
+                table = level_table(self._transform(column), self.shifts[self.block(column)])
+                out += lookup(values[i], self._recipe_of(column), table @ pieces[i])
 
     def _kernel_rows(self, values: FloatArray, chosen: IntArray, part: list[int]) -> FloatArray:
         columns = chosen[part]

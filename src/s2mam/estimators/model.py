@@ -106,11 +106,9 @@ class AdditiveModel:
         decision: FloatArray | None = None
         for part, table in zip(self.parts, self._tables(X, estimator), strict=True):
             owner = np.repeat(np.arange(part.design.n_columns), part.design.ranks)
-            # Rows one by one would give other last bits than rows together, so no shortcut here.
-            for columns in part.column_runs(table.shape[0]):
-                chosen = np.isin(owner, columns)
-                values = part.design.evaluate(table, columns) @ part.coef[chosen]
-                decision = values if decision is None else decision + values
+            columns = part.columns
+            values = part.design.combine(table, part.coef[np.isin(owner, columns)], columns)
+            decision = values if decision is None else decision + values
         assert decision is not None
         return decision + self.intercept
 
@@ -136,8 +134,11 @@ class AdditiveModel:
         }
 
     def _tables(self, X: Any, estimator: Any) -> list[FloatArray]:
-        tables = []
-        for part in self.parts:
+        tables: list[FloatArray] = []
+        for number, part in enumerate(self.parts):
+            if number and part.reader is self.parts[number - 1].reader:
+                tables.append(tables[-1])  # two views of one scale
+                continue
             table = part.reader.transform(X, estimator=estimator)
             if self.clip:
                 table = clip_numeric(table, part.reader.kinds_)
