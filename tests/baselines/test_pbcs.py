@@ -158,6 +158,15 @@ def test_fits_together_are_those_of_single_fits(columns, kind):
         np.testing.assert_allclose(alone.transduction_, model.transduction_, atol=1e-7)
 
 
+@pytest.mark.parametrize("change", [{"max_iter": 20}, {"random_state": 1}, {"loss": "squared"}])
+def test_fits_together_must_be_alike(change):
+    X, y = _toy()
+    models = [PBCSClassifier(max_iter=10, random_state=0) for _ in range(2)]
+    models[1].set_params(**change)
+    with pytest.raises(InvalidInputError, match="penalty and n_features_to_select only"):
+        PBCSClassifier.fit_together(models, X, [(y > 0).astype(int)] * 2)
+
+
 def test_fits_together_in_parts_are_the_same(monkeypatch):
     X, y = _toy()
     models = [PBCSRegressor(max_iter=40, random_state=0, penalty=10.0**-k) for k in range(3)]

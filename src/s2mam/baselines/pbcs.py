@@ -89,6 +89,11 @@ class _PBCS(Baseline):
         ]
         with one_thread():
             problems = [m._problem(own) for m, own in zip(models, rows, strict=True)]
+            kinds = [(m._search(), repr(m.random_state)) for m in models]
+            if len({*kinds}) > 1 or len({problem.loss for problem in problems}) > 1:
+                raise InvalidInputError(
+                    "Fits together may differ in penalty and n_features_to_select only."
+                )
             found = select_columns(problems, models[0]._search(), models[0].random_state)
             for model, own, selection in zip(models, rows, found, strict=True):
                 model._take(selection)
