@@ -213,7 +213,7 @@ class RERRegressor(_RER, BaselineRegressor):
     three reweighted regressions and ten iterations towards the best graph, of which every fifth
     thresholds singular values. The problem is not convex and ten rounds do not always end it, so
     these numbers have a part in the answer; five, fifteen and every one lead to objectives within
-    a few percent and to the same accuracy on average, at three times the cost.
+    a few percent and to the same accuracy on average, at two to three times the cost.
 
     Parameters
     ----------
