@@ -5,10 +5,12 @@ import itertools
 import numpy as np
 import pytest
 from expected_checks import expected_failures
+from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from s2mam.baselines.pbcs import PBCSClassifier, PBCSRegressor
+from s2mam.baselines.shared import column_search
 from s2mam.baselines.shared.coreset import select_rows
 from s2mam.baselines.shared.mask_policy import PolicySearch, learn_probabilities
 from s2mam.exceptions import InvalidInputError
@@ -127,6 +129,53 @@ def test_few_rows_of_a_line_are_enough():
     assert found.rows.size == 6
     assert found.probabilities.sum() <= 6 + 1e-9
     assert found.history[-1] < 0.05
+
+
+@pytest.mark.parametrize("columns", [5, 40])
+@pytest.mark.parametrize("kind", ["numbers", "two classes", "three classes"])
+def test_fits_together_are_those_of_single_fits(columns, kind):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(30, columns))
+    y = X[:, 0] - X[:, 2]
+    base = PBCSRegressor(max_iter=60, random_state=3)
+    if kind != "numbers":
+        y = np.digitize(y, [0.0] if kind == "two classes" else [-1.0, 1.0])
+        base = PBCSClassifier(max_iter=60, random_state=3)
+    hidden = np.nan if kind == "numbers" else -1
+    settings = itertools.product((1e-3, 1e-1), (2, "auto"), ([0], [1, 2], [5]))
+    models, targets = [], []
+    for penalty, size, rows in settings:
+        models.append(clone(base).set_params(penalty=penalty, n_features_to_select=size))
+        shown = np.arange(30) < 14
+        shown[rows] = False
+        targets.append(np.where(shown, y, hidden))
+    models[0].fit_together(models, X, targets)
+    for model, target in zip(models, targets, strict=True):
+        alone = clone(model).fit(X, target)
+        np.testing.assert_allclose(alone.mask_probabilities_, model.mask_probabilities_, atol=1e-7)
+        np.testing.assert_allclose(alone.history_, model.history_, rtol=1e-6)
+        np.testing.assert_array_equal(alone.support_, model.support_)
+        np.testing.assert_allclose(alone.transduction_, model.transduction_, atol=1e-7)
+
+
+@pytest.mark.parametrize("change", [{"max_iter": 20}, {"random_state": 1}, {"loss": "squared"}])
+def test_fits_together_must_be_alike(change):
+    X, y = _toy()
+    models = [PBCSClassifier(max_iter=10, random_state=0) for _ in range(2)]
+    models[1].set_params(**change)
+    with pytest.raises(InvalidInputError, match="penalty and n_features_to_select only"):
+        PBCSClassifier.fit_together(models, X, [(y > 0).astype(int)] * 2)
+
+
+def test_fits_together_in_parts_are_the_same(monkeypatch):
+    X, y = _toy()
+    models = [PBCSRegressor(max_iter=40, random_state=0, penalty=10.0**-k) for k in range(3)]
+    others = [clone(model) for model in models]
+    PBCSRegressor.fit_together(models, X, [y] * 3)
+    monkeypatch.setattr(column_search, "_MOST_NUMBERS", 1)
+    PBCSRegressor.fit_together(others, X, [y] * 3)
+    for model, other in zip(models, others, strict=True):
+        np.testing.assert_allclose(model.mask_probabilities_, other.mask_probabilities_, atol=1e-7)
 
 
 def test_repeatable_with_a_seed():

@@ -7,8 +7,10 @@ import pytest
 from experiment_systems import NearestClassifier, NearestRegressor
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 
+from s2mam.baselines.pbcs import PBCSClassifier
+from s2mam.datasets import hide_labels, make_moons
 from s2mam.exceptions import InvalidInputError
 from s2mam.experiments import Tuned
 from s2mam.experiments.tuning import candidates_of
@@ -171,3 +173,46 @@ def test_stopping_early_saves_fits():
     Tuned(Scripted(), {"lam": [0, 1, 2]}, early_stop=True).fit(np.arange(4.0)[:, None], np.zeros(4))
     # Four of the first, one of each other as the hard label comes first, one with all labels.
     assert Scripted.fits == 7
+
+
+class Together(Shrunken):
+    """Fits copies of itself at once, unless one of them cannot be fitted."""
+
+    calls = 0
+
+    @staticmethod
+    def fit_together(models, X, targets):
+        Together.calls += 1
+        for model, y in zip(models, targets, strict=True):
+            model.fit(X, y)
+
+
+@pytest.mark.parametrize("values", [[0.0, 0.5, 1.0], [-1.0, 0.5, 0.0]])
+def test_fits_at_once_lead_to_the_same_choice(values):
+    y = np.array([1.0, 2.0, 4.0, np.nan])
+    X, Together.calls = np.zeros((4, 1)), 0
+    one_by_one = Tuned(Shrunken(), {"lam": values}).fit(X, y)
+    at_once = Tuned(Together(), {"lam": values}, early_stop=True).fit(X, y)
+    assert Together.calls == 1
+    assert at_once.best_params_ == one_by_one.best_params_
+    if min(values) >= 0:
+        np.testing.assert_allclose(at_once.losses_, one_by_one.losses_)
+
+
+def test_pbcs_is_tuned_at_once_as_one_by_one():
+    data = make_moons(40, n_uninformative=3, n_noisy=0, random_state=0)
+    y = hide_labels(data.y, n_labeled=8, random_state=0)
+    grid = {"penalty": (1e-2, 1e-1), "n_features_to_select": (1, 2)}
+    model = PBCSClassifier(max_iter=30, random_state=0)
+    at_once = Tuned(model, grid).fit(data.X, y)
+    candidates = candidates_of(grid)
+    expected = []
+    for candidate in candidates:
+        wrong = 0
+        for row in np.flatnonzero(y != -1):
+            shown = y.copy()
+            shown[row] = -1
+            fitted = clone(model).set_params(**candidate).fit(data.X, shown)
+            wrong += int(fitted.predict(data.X[[row]])[0] != y[row])
+        expected.append(wrong / 8)
+    np.testing.assert_allclose(at_once.losses_, expected)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from s2mam.masks.projection import project_budget
+from s2mam.masks.projection import project_budget, project_budgets
 
 P = 7
 points = arrays(np.float64, P, elements=st.floats(-4, 4, allow_subnormal=False))
@@ -53,3 +53,13 @@ def test_blind_to_the_order_of_columns(z, budget, order):
     np.testing.assert_allclose(
         project_budget(z, budget)[order], project_budget(z[order], budget), atol=1e-12
     )
+
+
+@fast
+@given(
+    arrays(np.float64, (3, P), elements=st.floats(-4, 4, allow_subnormal=False)),
+    st.lists(budgets, min_size=3, max_size=3),
+)
+def test_rows_at_once_are_single_rows(z, each):
+    expected = [project_budget(row, budget) for row, budget in zip(z, each, strict=True)]
+    np.testing.assert_allclose(project_budgets(z, np.array(each)), expected, atol=1e-12)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any, ClassVar, Self
 
@@ -19,13 +20,25 @@ from s2mam.graphs.memory import memory_allowance
 from s2mam.intake import read_classification_target, read_regression_target
 from s2mam.intake.forgetting import forget_learned
 
-__all__ = ["Baseline", "BaselineClassifier", "BaselineRegressor", "ScalarClassifier"]
+__all__ = [
+    "Baseline",
+    "BaselineClassifier",
+    "BaselineRegressor",
+    "ScalarClassifier",
+    "one_thread",
+]
 
 
 @cache
 def _blas() -> ThreadpoolController:
     """The BLAS of this process; looking for it takes longer than a small fit."""
     return ThreadpoolController()
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """A block in which matrix products take one thread: for small ones more are slower."""
+    limited: AbstractContextManager[Any] = _blas().limit(limits=1, user_api="blas")
+    return limited
 
 
 class Baseline(BaseEstimator):  # type: ignore[misc]
@@ -76,6 +89,13 @@ class Baseline(BaseEstimator):  # type: ignore[misc]
         return weights > 0
 
     def _fit(self, X: Any, y: Any, *, classification: bool) -> Self:
+        rows = self._read(X, y, classification=classification)
+        with one_thread():
+            self._learn(rows)
+            return self._conclude(rows)
+
+    def _read(self, X: Any, y: Any, *, classification: bool) -> BaselineRows:
+        """Check and encode what a fit is given."""
         if y is None:
             raise InvalidInputError(
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y "
@@ -90,15 +110,16 @@ class Baseline(BaseEstimator):  # type: ignore[misc]
         if classification:
             self._read_classes(np.asarray(target.classes))
         self.n_labeled_ = int(np.count_nonzero(target.labeled))
-        rows = BaselineRows(
+        return BaselineRows(
             table=table,
             labeled=np.flatnonzero(target.labeled),
             target=np.asarray(target.y),
             n_classes=self.classes_.size if classification else 0,
         )
-        with _blas().limit(limits=1, user_api="blas"):
-            self._learn(rows)
-            scores = self._training_scores(rows)
+
+    def _conclude(self, rows: BaselineRows) -> Self:
+        """Publish what was learned."""
+        scores = self._training_scores(rows)
         if self.selects_columns:
             self._publish_columns()
         self.transduction_ = self._answer(scores)
@@ -130,7 +151,7 @@ class Baseline(BaseEstimator):  # type: ignore[misc]
     def _score_rows(self, X: Any) -> FloatArray:
         check_is_fitted(self, "transduction_")
         table = self._encoder.transform(X, self)
-        with _blas().limit(limits=1, user_api="blas"):
+        with one_thread():
             return self._scores(table)
 
     def _answer(self, scores: FloatArray) -> AnyArray:

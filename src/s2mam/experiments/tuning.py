@@ -39,7 +39,8 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     estimator : estimator
-        Follows the contract of this package: y holds -1 or NaN where unlabelled.
+        Follows the contract of this package: y holds -1 or NaN where unlabelled. One that has a
+        method ``fit_together(models, X, targets)`` is given all its copies at once.
     grid : dict of str to sequence
         Values per parameter.
     random_state : int, RandomState or None
@@ -106,7 +107,8 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.scheme_ = self._scheme if folds else "none"
         self.losses_ = np.zeros(len(self.candidates_))
         if folds:
-            self.losses_ = self._losses(X, y, folds)
+            at_once = self._losses_at_once(X, y, folds)
+            self.losses_ = self._losses(X, y, folds) if at_once is None else at_once
         if not np.isfinite(self.losses_).any():
             raise InvalidInputError(
                 f"No parameters of the grid could be fitted; the last error was: {self._last_error}"
@@ -160,6 +162,30 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         elif not is_class:
             yield from _dealt(labeled, y, rng)
 
+    def _losses_at_once(self, X: AnyArray, y: AnyArray, folds: list[IntArray]) -> FloatArray | None:
+        """Loss of every candidate where the estimator can fit copies of itself together."""
+        fit_together = getattr(self.estimator, "fit_together", None)
+        if fit_together is None:
+            return None
+        pairs = [(candidate, rows) for candidate in self.candidates_ for rows in folds]
+        models = [clone(self.estimator).set_params(**candidate) for candidate, _ in pairs]
+        try:
+            fit_together(models, X, [self._shown(y, rows) for _, rows in pairs])
+        except _FAILURES:
+            return None  # one by one, then, to see which one it is
+        is_class = is_classifier(self.estimator)
+        errors = [
+            _error(y[rows], model.predict(X[rows]), is_class)
+            for model, (_, rows) in zip(models, pairs, strict=True)
+        ]
+        totals = np.reshape(errors, (len(self.candidates_), -1)).sum(axis=1)
+        return np.where(np.isfinite(totals), totals, np.inf) / sum(rows.size for rows in folds)
+
+    def _shown(self, y: AnyArray, rows: IntArray) -> AnyArray:
+        shown = y.copy()
+        shown[rows] = -1 if is_classifier(self.estimator) else np.nan
+        return shown
+
     def _losses(self, X: AnyArray, y: AnyArray, folds: list[IntArray]) -> FloatArray:
         """Loss of every candidate; folds that were hard so far come first when racing."""
         size = sum(rows.size for rows in folds)
@@ -189,11 +215,9 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     ) -> float:
         """Summed error on hidden labels; infinite for a candidate that cannot be fitted."""
         is_class = is_classifier(self.estimator)
-        shown = y.copy()
-        shown[rows] = -1 if is_class else np.nan
         model = clone(self.estimator).set_params(**candidate)
         try:
-            predicted = model.fit(X, shown).predict(X[rows])
+            predicted = model.fit(X, self._shown(y, rows)).predict(X[rows])
         except _FAILURES as failure:
             self._last_error = str(failure)
             return float("inf")

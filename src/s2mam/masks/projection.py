@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from s2mam._typing import FloatArray
 from s2mam.exceptions import InvalidInputError
 
-__all__ = ["budget_shift", "project_budget"]
+__all__ = ["budget_shift", "project_budget", "project_budgets"]
 
 
 def project_budget(z: ArrayLike, budget: float) -> FloatArray:
@@ -67,6 +67,51 @@ def budget_shift(z: ArrayLike, budget: float) -> float:
         partial
     )
     return float(np.clip(shift, left, right))
+
+
+def project_budgets(z: FloatArray, budgets: FloatArray) -> FloatArray:
+    """:func:`project_budget` of each row, with a budget each.
+
+    Parameters
+    ----------
+    z : (b, p) array
+        Finite numbers.
+    budgets : (b,) array
+        Not negative.
+
+    Returns
+    -------
+    (b, p) array
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> project_budgets(np.array([[1.5, 0.8, 0.3], [0.5, 0.2, 0.1]]), np.array([1.5, 1.0]))
+    array([[1. , 0.5, 0. ],
+           [0.5, 0.2, 0.1]])
+    """
+    result = np.clip(z, 0.0, 1.0)
+    over = np.flatnonzero(result.sum(axis=1) > budgets)
+    if over.size == 0:
+        return result
+    point, budget = z[over], budgets[over, None]
+    # Negative breakpoints are of no use: they become zeros, where the budget is exceeded.
+    sides = np.hstack([np.zeros((over.size, 1)), point, point - 1.0])
+    breakpoints = np.sort(np.maximum(sides, 0.0), axis=1)
+    low = np.zeros((over.size, 1), dtype=np.intp)
+    high = np.full_like(low, breakpoints.shape[1] - 1)
+    while (high - low > 1).any():
+        middle = (low + high) // 2
+        shift = np.take_along_axis(breakpoints, middle, axis=1)
+        spent = np.clip(point - shift, 0.0, 1.0).sum(axis=1, keepdims=True)
+        low, high = np.where(spent > budget, middle, low), np.where(spent > budget, high, middle)
+    left, right = (np.take_along_axis(breakpoints, at, axis=1) for at in (low, high))
+    full = point - 1.0 >= right
+    partial = (point > left) & ~full
+    total = np.where(partial, point, 0.0).sum(axis=1, keepdims=True)
+    shift = (total + full.sum(axis=1, keepdims=True) - budget) / partial.sum(axis=1, keepdims=True)
+    result[over] = np.clip(point - np.clip(shift, left, right), 0.0, 1.0)
+    return result
 
 
 def _spent(point: FloatArray, shift: float) -> float:

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 
-from s2mam._typing import BoolArray, FloatArray
+from s2mam._typing import BoolArray, FloatArray, IntArray
 
 __all__ = ["constant_loss", "fit_batch", "masked_designs", "mean_losses"]
 
 # A trace of a penalty on intercepts: without it rows of one class would drive them to infinity.
 _INTERCEPT = 1e-6
 _NEWTON_STEPS, _HALVINGS = 30, 12
+# Largest entry of the gradient of a fit that is done.
+_FLAT = 1e-8
 
 
-def masked_designs(table: FloatArray, masks: BoolArray) -> FloatArray:
+def masked_designs(tables: FloatArray, masks: BoolArray) -> FloatArray:
     """(K, l, r) designs that a ridge penalty treats like the table with some columns removed.
 
     With more columns than rows they are square roots of the Gram matrices, r = l, else the table
     with removed columns set to zero.
+
+    Parameters
+    ----------
+    tables : (l, q) or (K, l, q) array
+        One table, or one for each mask.
+    masks : (K, q) array of bool
+        Columns that are left.
 
     Examples
     --------
@@ -25,16 +36,20 @@ def masked_designs(table: FloatArray, masks: BoolArray) -> FloatArray:
     >>> masked_designs(np.array([[1.0, 2.0]]), np.array([[True, False]]))
     array([[[1.]]])
     """
-    if table.shape[1] <= table.shape[0]:
-        return masks[:, None, :] * table
-    grams = (masks[:, None, :] * table) @ table.T
-    values, vectors = np.linalg.eigh(grams)
+    masked = masks[:, None, :] * tables
+    if tables.shape[-1] <= tables.shape[-2]:
+        return masked
+    values, vectors = np.linalg.eigh(masked @ np.swapaxes(tables, -1, -2))
     designs: FloatArray = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
     return designs
 
 
 def fit_batch(
-    designs: FloatArray, weights: FloatArray, targets: FloatArray, penalty: float, loss: str
+    designs: FloatArray,
+    weights: FloatArray,
+    targets: FloatArray,
+    penalty: float | FloatArray,
+    loss: str,
 ) -> FloatArray:
     """Minimise ``sum_i w_i loss(t_i, z_i'a + b) + penalty ||a||^2`` for each of K problems.
 
@@ -44,9 +59,9 @@ def fit_batch(
         Rows z_i.
     weights : (K or 1, l) array
         Row weights.
-    targets : (l, c) array
+    targets : (l, c) or (K, l, c) array
         Numbers, or 0 and 1; one fit per column.
-    penalty : float
+    penalty : float or (K,) array
         Positive.
     loss : {"squared", "logistic"}
         ``(t - f)^2``, or the negative log-likelihood.
@@ -63,29 +78,34 @@ def fit_batch(
     >>> fit_batch(x, np.full((1, 3), 1 / 3), 1 + 2 * x[0], 1e-9, "squared").round(2)
     array([[[2., 1.]]])
     """
-    ones = np.ones((*designs.shape[:2], 1))
-    design = np.concatenate([designs, ones], axis=2)[:, None]
-    ridge = np.full(design.shape[-1], 2.0 * penalty)
-    ridge[-1] = 2.0 * _INTERCEPT * penalty if loss == "squared" else 2.0 * _INTERCEPT
-    weighting = weights[:, None, :]
-    count = max(designs.shape[0], weights.shape[0])
-    coefs = np.zeros((count, targets.shape[1], design.shape[-1]))
-    goal = targets.T[None]
-    value = _objective(design, weighting, goal, ridge, coefs, loss)
-    for _ in range(1 if loss == "squared" else _NEWTON_STEPS):
-        gradient, step = _newton_step(design, weighting, goal, ridge, coefs, loss)
-        if loss == "squared":
-            return coefs - step
-        if np.abs(gradient).max() < 1e-8:
-            break
-        coefs, value = _descend(design, weighting, goal, ridge, coefs, step, value, loss)
-    return coefs
+    design = np.concatenate([designs, np.ones((*designs.shape[:2], 1))], axis=2)[:, None]
+    goal = np.swapaxes(targets.reshape(-1, *targets.shape[-2:]), 1, 2)
+    each = np.reshape(np.asarray(penalty, dtype=np.float64), (-1, 1, 1))
+    ridge = np.repeat(2.0 * each, design.shape[-1], axis=2)
+    ridge[..., -1:] = 2.0 * _INTERCEPT * each if loss == "squared" else 2.0 * _INTERCEPT
+    count = max(designs.shape[0], weights.shape[0], goal.shape[0], ridge.shape[0])
+    coefs = np.zeros((count, goal.shape[1], design.shape[-1]))
+    batch = _Batch(design, weights[:, None, :], goal, ridge, loss)
+    if loss == "squared":
+        return coefs - batch.steps(*batch.slopes(coefs))
+    return _minimise(batch, coefs)
 
 
 def mean_losses(
-    designs: FloatArray, coefs: FloatArray, targets: FloatArray, loss: str
+    designs: FloatArray,
+    coefs: FloatArray,
+    targets: FloatArray,
+    loss: str,
+    weights: FloatArray | None = None,
 ) -> FloatArray:
     """(K,) mean losses over rows, summed over the columns of the targets.
+
+    Parameters
+    ----------
+    designs, coefs, targets, loss
+        As in :func:`fit_batch` and from it.
+    weights : (K or 1, l) array, optional
+        Rows' shares in the mean.
 
     Examples
     --------
@@ -95,8 +115,10 @@ def mean_losses(
     array([2.])
     """
     fitted = _fitted(designs[:, None], coefs[..., :-1]) + coefs[..., -1:]
-    losses: FloatArray = _losses(targets.T[None], fitted, loss).mean(axis=2).sum(axis=1)
-    return losses
+    losses: FloatArray = _losses(np.swapaxes(targets, -1, -2), fitted, loss).sum(axis=1)
+    if weights is None:
+        return np.asarray(losses.mean(axis=1))
+    return np.asarray((weights * losses).sum(axis=1))
 
 
 def constant_loss(targets: FloatArray, loss: str) -> float:
@@ -127,57 +149,73 @@ def _losses(goal: FloatArray, fitted: FloatArray, loss: str) -> FloatArray:
     return losses
 
 
-def _objective(
-    design: FloatArray,
-    weights: FloatArray,
-    goal: FloatArray,
-    ridge: FloatArray,
-    coefs: FloatArray,
-    loss: str,
-) -> FloatArray:
-    data = (weights * _losses(goal, _fitted(design, coefs), loss)).sum(axis=-1)
-    value: FloatArray = data + 0.5 * (ridge * coefs**2).sum(axis=-1)
-    return value
+@dataclass(frozen=True)
+class _Batch:
+    """K problems; a leading one stands for what all share."""
+
+    design: FloatArray  # (K, 1, l, r + 1)
+    weights: FloatArray  # (K, 1, l)
+    goal: FloatArray  # (K, c, l)
+    ridge: FloatArray  # (K, 1, r + 1)
+    loss: str
+
+    def part(self, chosen: IntArray) -> _Batch:
+        own = {name: value for name, value in vars(self).items() if name != "loss"}
+        return replace(
+            self, **{name: v if v.shape[0] == 1 else v[chosen] for name, v in own.items()}
+        )
+
+    def objective(self, coefs: FloatArray) -> FloatArray:
+        """(K, c) values."""
+        data = self.weights * _losses(self.goal, _fitted(self.design, coefs), self.loss)
+        value: FloatArray = data.sum(axis=-1) + 0.5 * (self.ridge * coefs**2).sum(axis=-1)
+        return value
+
+    def slopes(self, coefs: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """(K, c, r + 1) gradients and (K, c, l) curvatures of the losses."""
+        fitted = _fitted(self.design, coefs)
+        if self.loss == "squared":
+            slope, curvature = 2.0 * (fitted - self.goal), np.full_like(fitted, 2.0)
+        else:
+            chance = 0.5 * (1.0 + np.tanh(0.5 * fitted))
+            slope, curvature = chance - self.goal, chance * (1.0 - chance)
+        gradient = _fitted(np.swapaxes(self.design, -1, -2), self.weights * slope)
+        return gradient + self.ridge * coefs, curvature
+
+    def steps(self, gradient: FloatArray, curvature: FloatArray) -> FloatArray:
+        """(K, c, r + 1) Newton steps."""
+        turned = np.swapaxes(self.design, -1, -2)
+        hessian = (turned * (self.weights * curvature)[..., None, :]) @ self.design
+        diagonal = np.arange(hessian.shape[-1])
+        hessian[..., diagonal, diagonal] += self.ridge
+        step = np.linalg.solve(hessian, gradient[..., None])[..., 0]
+        return step.astype(np.float64, copy=False)
 
 
-def _newton_step(
-    design: FloatArray,
-    weights: FloatArray,
-    goal: FloatArray,
-    ridge: FloatArray,
-    coefs: FloatArray,
-    loss: str,
-) -> tuple[FloatArray, FloatArray]:
-    fitted = _fitted(design, coefs)
-    if loss == "squared":
-        slope, curvature = 2.0 * (fitted - goal), np.full_like(fitted, 2.0)
-    else:
-        chance = 0.5 * (1.0 + np.tanh(0.5 * fitted))
-        slope, curvature = chance - goal, chance * (1.0 - chance)
-    turned = np.swapaxes(design, -1, -2)
-    gradient = _fitted(turned, weights * slope) + ridge * coefs
-    hessian = (turned * (weights * curvature)[..., None, :]) @ design
-    diagonal = np.arange(hessian.shape[-1])
-    hessian[..., diagonal, diagonal] += ridge
-    step = np.linalg.solve(hessian, gradient[..., None])[..., 0].astype(np.float64, copy=False)
-    return gradient, step
+def _minimise(batch: _Batch, coefs: FloatArray) -> FloatArray:
+    """Newton steps, for those problems only that are not done."""
+    rest, value = np.arange(coefs.shape[0]), batch.objective(coefs)
+    for _ in range(_NEWTON_STEPS):
+        gradient, curvature = batch.slopes(coefs[rest])
+        going = np.flatnonzero(np.abs(gradient).max(axis=(1, 2)) >= _FLAT)
+        if going.size < rest.size:
+            rest, value, batch = rest[going], value[going], batch.part(going)
+            gradient, curvature = gradient[going], curvature[going]
+        if going.size == 0:
+            break
+        step = batch.steps(gradient, curvature)
+        coefs[rest], value = _descend(batch, coefs[rest], step, value)
+    return coefs
 
 
 def _descend(
-    design: FloatArray,
-    weights: FloatArray,
-    goal: FloatArray,
-    ridge: FloatArray,
-    coefs: FloatArray,
-    step: FloatArray,
-    value: FloatArray,
-    loss: str,
+    batch: _Batch, coefs: FloatArray, step: FloatArray, value: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Take each step, halved until its objective does not rise."""
     length: FloatArray = np.ones(value.shape)
     for _ in range(_HALVINGS):
         trial = coefs - length[..., None] * step
-        reached = _objective(design, weights, goal, ridge, trial, loss)
+        reached = batch.objective(trial)
         worse = reached > value + 1e-12
         if not worse.any():
             break

@@ -10,11 +10,10 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from s2mam._typing import BoolArray, FloatArray
-from s2mam.masks.draws import draw_masks
-from s2mam.masks.gradients import rloo
-from s2mam.masks.projection import project_budget
+from s2mam.masks.draws import clip_probabilities
+from s2mam.masks.projection import project_budgets
 
-__all__ = ["PolicySearch", "generator_of", "learn_probabilities"]
+__all__ = ["PolicySearch", "generator_of", "learn_many", "learn_probabilities"]
 
 _CLIP = 3.0  # longest gradient
 _MOMENTUM, _SQUARES = 0.9, 0.999
@@ -45,20 +44,21 @@ class PolicySearch:
     floor: float = 0.02
     anneal: bool = False
 
-    def budget_at(self, iteration: int, budget: float, size: int) -> float:
-        """Budget of one step.
+    def budgets_at(self, iteration: int, budgets: FloatArray, size: int) -> FloatArray:
+        """Budgets of one step.
 
         Examples
         --------
+        >>> import numpy as np
         >>> search = PolicySearch(max_iter=100, anneal=True)
-        >>> [round(search.budget_at(t, 2, 10), 2) for t in (0, 38, 60)]
-        [10.0, 3.0, 2.0]
+        >>> [search.budgets_at(t, np.array([2.0]), 10).round(2).tolist() for t in (0, 38, 60)]
+        [[10.0], [3.0], [2.0]]
         """
         if not self.anneal:
-            return float(budget)
+            return budgets
         start, end = 0.16 * self.max_iter, 0.6 * self.max_iter
         done = min(max((iteration - start) / (end - start), 0.0), 1.0)
-        return float(budget + (size - budget) * (1.0 - done) ** 3)
+        return budgets + (size - budgets) * (1.0 - done) ** 3
 
 
 def learn_probabilities(
@@ -100,24 +100,77 @@ def learn_probabilities(
     >>> int(s.argmax())
     2
     """
+    one = np.array([budget], dtype=np.float64)
+    s, history = learn_many(lambda masks: evaluate(masks[0])[None], size, one, rng, search)
+    return s[0], history[:, 0].tolist()
+
+
+def learn_many(
+    evaluate: Callable[[BoolArray], FloatArray],
+    size: int,
+    budgets: FloatArray,
+    rng: np.random.Generator,
+    search: PolicySearch | None = None,
+) -> tuple[FloatArray, FloatArray]:
+    """:func:`learn_probabilities` for b problems side by side.
+
+    All take the same random numbers, those that each would take alone.
+
+    Parameters
+    ----------
+    evaluate : callable
+        (b, K) losses of (b, K, size) masks.
+    size : int
+        Entries of a mask.
+    budgets : (b,) array
+        Budget of each problem.
+    rng, search
+        As in :func:`learn_probabilities`.
+
+    Returns
+    -------
+    probabilities : (b, size) array
+    history : (steps, b) array
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> def evaluate(masks):
+    ...     return np.stack([1.0 - masks[0, :, 2], 1.0 - masks[1, :, 0]])
+    >>> s, _ = learn_many(evaluate, 4, np.ones(2), np.random.default_rng(0))
+    >>> s.argmax(axis=1)
+    array([2, 0])
+    """
     search = PolicySearch() if search is None else search
-    s = np.full(size, min(search.budget_at(0, budget, size) / size, 1.0))
-    mean, squares = np.zeros(size), np.zeros(size)
-    history: list[float] = []
+    s = np.repeat(np.minimum(search.budgets_at(0, budgets, size) / size, 1.0)[:, None], size, 1)
+    mean, squares = np.zeros_like(s), np.zeros_like(s)
+    history = np.empty((search.max_iter, budgets.size))
     for t in range(search.max_iter):
-        masks = draw_masks(s, search.n_draws, rng, eps=search.floor)
+        chances = clip_probabilities(s, search.floor)
+        masks: BoolArray = rng.random((search.n_draws, size)) < chances[:, None, :]
         losses = evaluate(masks)
-        history.append(float(losses.mean()))
-        gradient = rloo(losses, masks, s, eps=search.floor)
-        gradient *= min(1.0, _CLIP / max(float(np.linalg.norm(gradient)), 1e-300))
+        history[t] = losses.mean(axis=1)
+        gradient = _policy_gradient(losses, masks, chances)
+        lengths = np.maximum(np.linalg.norm(gradient, axis=1, keepdims=True), 1e-300)
+        gradient *= np.minimum(1.0, _CLIP / lengths)
         mean = _MOMENTUM * mean + (1.0 - _MOMENTUM) * gradient
         squares = _SQUARES * squares + (1.0 - _SQUARES) * gradient**2
         direction = (mean / (1.0 - _MOMENTUM ** (t + 1))) / (
             np.sqrt(squares / (1.0 - _SQUARES ** (t + 1))) + 1e-8
         )
         length = 0.5 * search.step * (1.0 + np.cos(np.pi * t / search.max_iter))
-        s = project_budget(s - length * direction, search.budget_at(t + 1, budget, size))
+        s = project_budgets(s - length * direction, search.budgets_at(t + 1, budgets, size))
     return s, history
+
+
+def _policy_gradient(losses: FloatArray, masks: BoolArray, chances: FloatArray) -> FloatArray:
+    """:func:`s2mam.masks.gradients.rloo` of each problem."""
+    spread = chances * (1.0 - chances)
+    excess = losses - losses.mean(axis=1, keepdims=True)
+    # The excesses sum to zero, so that the chances themselves drop out of the sum of scores.
+    pulls = (excess[:, None, :] @ masks)[:, 0] / (losses.shape[1] - 1)
+    gradient: FloatArray = np.divide(pulls, spread, out=np.zeros_like(pulls), where=spread > 0.0)
+    return gradient
 
 
 def generator_of(random_state: Any) -> np.random.Generator:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, svd
+from scipy.linalg import svd
 
 from s2mam._typing import FloatArray
 from s2mam.baselines.shared.groups import shrink_rows
@@ -19,8 +19,51 @@ __all__ = ["Representation", "label_free_representation", "represent", "represen
 # Penalty of the constraint on the rows relative to that of the copies, times the squared largest
 # singular value of the table: brings both constraints to one scale.
 _ROWS_TO_COPIES = 4.0
+# Share of the new copies in what the coefficients are drawn to; above one it goes beyond them.
+_RELAXED = 1.8
+# Iterations from one thresholding of the singular values to the next: it costs more than the rest.
+_RANK_EVERY = 5
 # An answer holds six matrices of rows by rows: 400 MB for the two that are kept.
 _KEPT_ROWS = 2000
+
+
+@dataclass(frozen=True)
+class RowSpace:
+    """What :func:`represent` needs to know of a table.
+
+    Attributes
+    ----------
+    rows : (n, r) array
+        The table in the coordinates of its right singular vectors.
+    ratio : float
+        Penalty of the constraint on the rows relative to that of the copies.
+    copies : int
+        How many copies of Z there are.
+    inner : (r, n) array
+        ``ratio (ratio X'X + copies I)^-1 X'`` of these rows.
+    """
+
+    rows: FloatArray
+    ratio: float
+    copies: int
+    inner: FloatArray
+
+    @classmethod
+    def of(cls, table: FloatArray, copies: int) -> RowSpace:
+        """Decompose a table."""
+        left, values, _ = svd(table, full_matrices=False, check_finite=False)
+        kept = values > 1e-12 * values[0]
+        rows = left[:, kept] * values[kept]
+        ratio = _ROWS_TO_COPIES / (float(values[0]) ** 2 if kept.any() else 1.0)
+        # The columns of these rows are orthogonal.
+        inner = (ratio / (ratio * values[kept] ** 2 + copies))[:, None] * rows.T
+        return cls(rows, ratio, copies, inner)
+
+    def solve(self, right: FloatArray) -> FloatArray:
+        """``right (ratio X X' + copies I)^-1``."""
+        solution: FloatArray = right - (right @ self.rows) @ self.inner
+        solution /= self.copies
+        return solution
 
 
 @dataclass(frozen=True)
@@ -43,6 +86,8 @@ class Representation:
         Penalty of the copies at the end.
     residuals : list of float
         Primal and dual residual together, per iteration.
+    space : RowSpace
+        The table.
     """
 
     shares: FloatArray
@@ -52,6 +97,7 @@ class Representation:
     duals: tuple[FloatArray, FloatArray, FloatArray]
     penalty: float
     residuals: list[float]
+    space: RowSpace
 
 
 def representation_cost(table: FloatArray, shares: FloatArray, rank_weight: float) -> float:
@@ -79,9 +125,10 @@ def represent(
     """Minimise ``||X - Z X||_{2,1} + rank_weight ||Z||_* + <Z, cost>`` over row-stochastic Z.
 
     The diagonal of Z is zero. Alternating directions between Z and its copies (J for the rank, G
-    for the simplex, E for the errors), with a penalty that balances the residuals. The table
-    enters by its principal components, so an iteration costs O(n^2 min(n, q)) and, with a rank
-    weight, one eigenvalue problem of order n.
+    for the simplex, E for the errors), over-relaxed, with a penalty that balances the residuals.
+    The table enters by its principal components, so an iteration costs O(n^2 min(n, q)); with a
+    rank weight every fifth one solves an eigenvalue problem of order n for J, which the others
+    leave as it is.
 
     Parameters
     ----------
@@ -112,21 +159,19 @@ def represent(
            [0., 0., 0., 1.],
            [0., 0., 1., 0.]])
     """
-    left, values, _ = svd(table, full_matrices=False, check_finite=False)
-    kept = values > 1e-12 * values[0]
-    rows = left[:, kept] * values[kept]
-    ratio = _ROWS_TO_COPIES / (float(values[0]) ** 2 if kept.any() else 1.0)
-    state = start if start is not None else _fresh(rows)
-    inverse = _inverse(rows, ratio, copies=2 if rank_weight > 0 else 1)
+    state = start
+    if state is None:
+        state = _fresh(RowSpace.of(table, copies=2 if rank_weight > 0 else 1))
     residuals: list[float] = []
     for iteration in range(1, max_iter + 1):
-        state, primal, dual = _iterate(state, rows, cost, rank_weight, ratio, inverse)
+        is_whole = rank_weight == 0 or iteration % _RANK_EVERY == 0
+        state, primal, dual = _iterate(state, cost, rank_weight, is_whole)
         residuals.append(max(primal, dual))
-        if residuals[-1] <= tol * np.sqrt(rows.shape[0]):
+        if is_whole and residuals[-1] <= tol * np.sqrt(table.shape[0]):
             break
         if iteration % 10 == 0:
             state = _balance(state, primal, dual)
-    return Representation(**(vars(state) | {"residuals": residuals}))
+    return replace(state, residuals=residuals)
 
 
 def label_free_representation(keyed: KeyedTable, rank_weight: float) -> Representation:
@@ -142,70 +187,71 @@ def _kept(keyed: KeyedTable, rank_weight: float) -> Representation:
     return represent(keyed.table, np.zeros((n, n)), rank_weight)
 
 
-def _fresh(rows: FloatArray) -> Representation:
-    n = rows.shape[0]
-    size = float(np.linalg.norm(rows, axis=1).mean())
+def _fresh(space: RowSpace) -> Representation:
+    n = space.rows.shape[0]
+    size = float(np.linalg.norm(space.rows, axis=1).mean())
     zeros = np.zeros((n, n))
     return Representation(
         shares=zeros,
         low_rank=zeros,
-        errors=rows,
+        errors=space.rows,
         coefficients=zeros,
-        duals=(np.zeros_like(rows), zeros, zeros),
+        duals=(np.zeros_like(space.rows), zeros, zeros),
         penalty=size if size > 0 else 1.0,
         residuals=[],
+        space=space,
     )
 
 
-def _inverse(rows: FloatArray, ratio: float, copies: int) -> FloatArray:
-    """(ratio X X' + copies I)^-1, by the matrix of the columns' order."""
-    if rows.shape[1] == 0:  # no column varies
-        return np.eye(rows.shape[0]) / copies
-    small = ratio * (rows.T @ rows)
-    small[np.diag_indices_from(small)] += copies
-    factor = cho_factor(small, check_finite=False)
-    inner = cho_solve(factor, rows.T, check_finite=False)
-    inverse: FloatArray = -ratio * (rows @ inner) / copies
-    inverse[np.diag_indices_from(inverse)] += 1.0 / copies
-    return inverse
-
-
 def _iterate(
-    state: Representation,
-    rows: FloatArray,
-    cost: FloatArray,
-    rank_weight: float,
-    ratio: float,
-    inverse: FloatArray,
+    state: Representation, cost: FloatArray, rank_weight: float, is_whole: bool
 ) -> tuple[Representation, float, float]:
+    """One round of the copies, the coefficients and the multipliers; J has a part in whole ones."""
     mu, (dual_rows, dual_rank, dual_shares) = state.penalty, state.duals
-    z = state.coefficients
-    errors = shrink_rows(rows - z @ rows + dual_rows, 1.0 / (mu * ratio))
-    wanted = z + dual_shares - cost / mu
+    rows, ratio, z = state.space.rows, state.space.ratio, state.coefficients
+    missed = rows - z @ rows
+    errors = shrink_rows(missed + dual_rows, 1.0 / (mu * ratio))
+    wanted = z + dual_shares
+    wanted -= cost / mu
     np.fill_diagonal(wanted, -np.inf)
     shares = project_simplex(wanted)
-    right = ratio * (rows - errors + dual_rows) @ rows.T + shares - dual_shares
-    low_rank = shares
+    pull_rows, pull_shares = _relax(errors, missed), _relax(shares, z)
+    right = ratio * (rows - pull_rows + dual_rows) @ rows.T
+    right += pull_shares
+    right -= dual_shares
+    low_rank = pull_rank = state.low_rank
     if rank_weight > 0:
-        low_rank = threshold_singular_values(z + dual_rank, rank_weight / mu)
-        right += low_rank - dual_rank
-    z = right @ inverse
-    gaps = (rows - z @ rows - errors, z - low_rank, z - shares)
-    moves = (errors - state.errors, low_rank - state.low_rank, shares - state.shares)
-    if rank_weight == 0:  # no such copy
-        gaps, moves = (gaps[0], np.zeros(1), gaps[2]), (moves[0], np.zeros(1), moves[2])
-    duals = (dual_rows + gaps[0], dual_rank + gaps[1], dual_shares + gaps[2])
-    new = Representation(shares, low_rank, errors, z, duals, mu, [])
-    return new, _size(gaps, ratio), _size(moves, ratio)
+        if is_whole:
+            low_rank = threshold_singular_values(z + dual_rank, rank_weight / mu)
+            pull_rank = _relax(low_rank, z)
+        right += pull_rank
+        right -= dual_rank
+    z = state.space.solve(right)
+    missed = rows - z @ rows
+    gaps, moves = [z - shares], [shares - state.shares]
+    if rank_weight > 0 and is_whole:
+        gaps, moves = [*gaps, z - low_rank], [*moves, low_rank - state.low_rank]
+        dual_rank = dual_rank + z - pull_rank
+    duals = (dual_rows + missed - pull_rows, dual_rank, dual_shares + z - pull_shares)
+    new = replace(
+        state, shares=shares, low_rank=low_rank, errors=errors, coefficients=z, duals=duals
+    )
+    on_rows = (missed - errors, errors - state.errors)
+    return new, _size(on_rows[0], gaps, ratio), _size(on_rows[1], moves, ratio)
 
 
-def _size(parts: tuple[FloatArray, FloatArray, FloatArray], ratio: float) -> float:
-    on_rows, *on_copies = (float((part**2).sum()) for part in parts)
-    return float(np.sqrt(ratio * on_rows + sum(on_copies)))
+def _relax(new: FloatArray, old: FloatArray) -> FloatArray:
+    mixed: FloatArray = _RELAXED * new
+    mixed += (1.0 - _RELAXED) * old
+    return mixed
+
+
+def _size(on_rows: FloatArray, on_copies: list[FloatArray], ratio: float) -> float:
+    squares = ratio * np.vdot(on_rows, on_rows) + sum(np.vdot(part, part) for part in on_copies)
+    return float(np.sqrt(squares))
 
 
 def _balance(state: Representation, primal: float, dual: float) -> Representation:
     factor = 2.0 if primal > 5.0 * dual else 0.5 if dual > 5.0 * primal else 1.0
     first, second, third = (dual / factor for dual in state.duals)
-    changes = {"penalty": state.penalty * factor, "duals": (first, second, third)}
-    return Representation(**(vars(state) | changes))
+    return replace(state, penalty=state.penalty * factor, duals=(first, second, third))

@@ -51,10 +51,8 @@ def project_simplex(v: ArrayLike) -> FloatArray:
     if points.shape[-1] == 2:  # a line: no need to sort, and two classes are the usual case
         first = 0.5 * (1.0 + shifted[..., 0] - shifted[..., 1])
         return np.stack([first, 1.0 - first], axis=-1)
-    falling = -np.sort(-shifted, axis=-1)
-    counts = np.arange(1, points.shape[-1] + 1)
-    shifts = (np.cumsum(falling, axis=-1) - 1.0) / counts
-    active = np.count_nonzero(falling > shifts, axis=-1, keepdims=True)
-    shift = np.take_along_axis(shifts, active - 1, axis=-1)
-    result: FloatArray = np.maximum(shifted - shift, 0.0)
+    falling = np.sort(shifted, axis=-1)[..., ::-1]
+    shifts = (np.cumsum(falling, axis=-1) - 1.0) / np.arange(1, points.shape[-1] + 1)
+    # The right number of active entries is the one with the largest shift.
+    result: FloatArray = np.maximum(shifted - shifts.max(axis=-1, keepdims=True), 0.0)
     return result
