@@ -14,13 +14,13 @@ __all__ = ["entering", "first_factor", "next_factor"]
 # Penalties start at most this factor below what empties the model, and fall by _FALL once the
 # gradient norms exceed the current ones by less than _LOOSE.
 import os
-_START = float(os.environ.get("START",0.05))
+_START = float(os.environ.get("START",0.01))
 _FALL = 0.3
 _LOOSE = 0.5
 # Most groups that want to enter are echoes of a few: at most _ENTER come into an empty model at
 # once, at most _GROWTH times as many as are inside into a small one (up to one per _CROWD rows),
 # and at most as many as are inside into a large one.
-_ENTER = int(os.environ.get("ENTER",20))
+_ENTER = int(os.environ.get("ENTER",30))
 _GROWTH = 4
 _CROWD = 5
 

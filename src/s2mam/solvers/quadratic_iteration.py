@@ -29,8 +29,10 @@ _FRACTIONS = (1.0, 0.3, 0.05)
 # A factor serves other scales when these have moved the model by less than this, in squares of
 # relative changes summed over the groups: over the rows (where a new factor costs most), over the
 # columns, and once used again.
-_NEAR_ROWS = 0.5
-_NEAR_COLUMNS = 0.1
+import os
+_NEAR_ROWS = float(os.environ.get('NR','1'))
+_NEAR_COLUMNS = float(os.environ.get('NC','1'))
+_CH=float(os.environ.get('CH','1'))
 _NEAR_AGAIN = 0.005
 
 
@@ -167,11 +169,13 @@ class QuadraticIteration:
     def _is_near(self, scales: FloatArray) -> bool:
         """Whether the factor at hand serves other scales as well."""
         factor, block = self.factor, self.block
-        if factor is None or factor.cheap or factor.groups is not block.groups:
+        if factor is None or (factor.cheap and not _CH) or factor.groups is not block.groups:
             return False
         energies = self.point.total * block.traces
         before = block.of(self.factor_scales)
         apart = (block.of(scales) - before) * energies / (1.0 + before * energies)
         # the answers of an old factor slow the scales down, so it is not used for long
         near = _NEAR_ROWS if factor.by_rows else _NEAR_COLUMNS
+        if factor.cheap: near=_CH
+        if 'SHOW' in os.environ: print('apart',float(apart@apart),factor.by_rows,factor.cheap)
         return float(apart @ apart) < (_NEAR_AGAIN if self.borrowed else near)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.linalg import blas
 
 from s2mam._typing import AnyArray, FloatArray
 from s2mam.solvers.problem import GroupProblem
@@ -72,9 +73,11 @@ class QuadraticPoint:
     def weigh(self, columns: AnyArray) -> None:
         """Turn columns (as rows) into those of ``B``, in place and in their precision."""
         columns *= self.root.astype(columns.dtype, copy=False)
-        if self.constant is not None:
+        if self.constant is not None and len(columns):
             constant = self.constant.astype(columns.dtype, copy=False)
-            columns -= (columns @ constant)[:, None] * constant
+            # a rank-one update without a temporary of the size of the columns
+            update = blas.sger if columns.dtype == np.float32 else blas.dger
+            update(-1.0, constant, columns @ constant, a=columns.T, overwrite_a=1)
 
     def moved_by(self, rows: FloatArray, coef: FloatArray) -> FloatArray:
         """Weighed decision values, not centred, of coefficients of the columns ``rows``."""
