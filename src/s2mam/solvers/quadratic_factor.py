@@ -14,12 +14,8 @@ from s2mam._typing import AnyArray, FloatArray, IntArray
 from s2mam.solvers.plain_block import PlainBlock
 from s2mam.solvers.quadratic_point import QuadraticPoint
 
-__all__ = ["CHEAP", "QuadraticFactor", "empty_answers", "make_factor", "unit_moves"]
+__all__ = ["QuadraticFactor", "empty_answers", "make_factor", "unit_moves"]
 
-# Columns up to which a factor takes no longer than a correction, and the energy from which a column
-# is in such a factor.
-CHEAP = 96
-_LEAST = 0.001
 # The sum of the eigenvalues up to which single precision serves, and the mean squares of features
 # whose products neither overflow nor vanish there.
 _SINGLE_TRACE = 1e5
@@ -31,13 +27,10 @@ def make_factor(
 ) -> QuadraticFactor | None:
     """Factor over ``block`` at ``scales``, one per group held; None if that fails.
 
-    Columns whose ridge solution moves by less than the share ``threshold`` stay out of it, unless
-    they are few.
+    Columns whose ridge solution moves by less than the share ``threshold`` stay out of it.
     """
     energies = (block.squares * (point.total * scales)[:, None]).reshape(-1)
-    strong = (energies > _LEAST).nonzero()[0]
-    if len(strong) > CHEAP:
-        strong = (energies > threshold).nonzero()[0]
+    strong = (energies > threshold).nonzero()[0]
     trace = float(energies.sum())
     low, high = _SINGLE_RANGE
     single = trace < _SINGLE_TRACE and low < block.largest_square < high
@@ -91,7 +84,6 @@ class QuadraticFactor:
     def __init__(self, groups: IntArray, kept: AnyArray, ridge: float) -> None:
         self.groups = groups
         self.single = kept.dtype == np.float32
-        self.cheap = len(kept) <= CHEAP
         self.by_rows = len(kept) > kept.shape[1]
         self.failed = False
         self._kept = kept

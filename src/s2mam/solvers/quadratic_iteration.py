@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from s2mam._typing import FloatArray
-from s2mam.solvers.continuation import entering
+from s2mam.solvers.continuation import entering_by_norms
 from s2mam.solvers.plain_block import PlainBlock
 from s2mam.solvers.problem import GroupProblem
 from s2mam.solvers.quadratic_factor import (
@@ -27,17 +27,19 @@ _PROGRESS = 0.25
 # Parts of a proposed change of scales that are tried.
 _FRACTIONS = (1.0, 0.3, 0.05)
 # A factor serves other scales when these have moved the model by less than this, in squares of
-# relative changes summed over the groups: over the rows (where a new factor costs most), over the
-# columns, and once used again.
-import os
-_NEAR_ROWS = float(os.environ.get('NR','1'))
-_NEAR_COLUMNS = float(os.environ.get('NC','1'))
-_CH=float(os.environ.get('CH','1'))
+# relative changes summed over the groups; and once used again.
+_NEAR = 1.0
 _NEAR_AGAIN = 0.005
 
 
 class QuadraticIteration:
-    """Point, scales and factor, and the move to other scales."""
+    """Point, scales and factor, and the move to other scales.
+
+    The same to a caller as :class:`s2mam.solvers.plain_iteration.PlainIteration`.
+    """
+
+    # Penalties start at most at this share of what empties the model.
+    first_share = 0.01
 
     def __init__(self, problem: GroupProblem, start: SolveResult | None) -> None:
         self.point = point = QuadraticPoint(problem)
@@ -64,7 +66,7 @@ class QuadraticIteration:
         """Newton step of the scales."""
         point, scales = self.point, self.scales
         inside = scales > 0.0
-        wanted = inside | entering(point.excess, inside, factor, len(point.root))
+        wanted = inside | entering_by_norms(point.excess, inside, factor, len(point.root))
         groups = wanted.nonzero()[0]
         proposed = np.zeros_like(scales)
         if groups.size:
@@ -124,7 +126,8 @@ class QuadraticIteration:
             if last <= limit:
                 break
             assert self.factor is not None
-            solved = self.factor.solve(rest)
+            # rounding must not give the intercept anything to do: it is no part of the pulls
+            solved = point.centre(self.factor.solve(rest))
             before, energy = energy, float(rest @ solved)
             if energy <= 0.0:
                 break
@@ -169,13 +172,10 @@ class QuadraticIteration:
     def _is_near(self, scales: FloatArray) -> bool:
         """Whether the factor at hand serves other scales as well."""
         factor, block = self.factor, self.block
-        if factor is None or (factor.cheap and not _CH) or factor.groups is not block.groups:
+        if factor is None or factor.groups is not block.groups:
             return False
         energies = self.point.total * block.traces
         before = block.of(self.factor_scales)
         apart = (block.of(scales) - before) * energies / (1.0 + before * energies)
         # the answers of an old factor slow the scales down, so it is not used for long
-        near = _NEAR_ROWS if factor.by_rows else _NEAR_COLUMNS
-        if factor.cheap: near=_CH
-        if 'SHOW' in os.environ: print('apart',float(apart@apart),factor.by_rows,factor.cheap)
-        return float(apart @ apart) < (_NEAR_AGAIN if self.borrowed else near)
+        return float(apart @ apart) < (_NEAR_AGAIN if self.borrowed else _NEAR)

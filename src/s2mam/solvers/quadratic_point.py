@@ -93,8 +93,10 @@ class QuadraticPoint:
     def place(
         self, norms: FloatArray, coef: FloatArray, moved: FloatArray, residual: FloatArray
     ) -> None:
-        """Take coefficients (by group), their norms, weighed decision values and residual."""
-        self.coef, self.moved = coef, moved
+        """Take coefficients (by group), their norms, their weighed decision values and residual."""
+        self.coef, self.intercept = coef, 0.0
+        if self.constant is not None:
+            self.intercept = float((self._lowest - moved) @ self.constant) / self.total**0.5
         self.smooth = self._least + 0.5 * float(residual @ residual)
         self.penalty = float(self.penalties @ norms)
 
@@ -133,9 +135,3 @@ class QuadraticPoint:
             return self._least
         length = min(1.0 / self.worst if self.worst else np.inf, linear / square)
         return self._least + length * (linear - 0.5 * length * square)
-
-    def intercept(self, moved: FloatArray) -> float:
-        """The best constant at weighed decision values ``moved``."""
-        if self.constant is None:
-            return 0.0
-        return float((self._lowest - moved) @ self.constant) / self.total**0.5

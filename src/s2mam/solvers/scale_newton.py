@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from s2mam.solvers.plain import is_plain, solve_plain
 from s2mam.solvers.problem import GroupProblem
-from s2mam.solvers.quadratic import solve_quadratic
 from s2mam.solvers.result import SolveResult, merge_results
 from s2mam.solvers.scale_iteration import ScaleIteration
 
@@ -58,8 +57,7 @@ def solve_scale_newton(
     that is itself zero to rounding (a perfect fit without penalty) counts as "gap".
     """
     if is_plain(problem):
-        solver = solve_quadratic if problem.loss.is_quadratic else solve_plain
-        first = solver(problem, start=start, tol=tol, max_iter=max_iter)
+        first = solve_plain(problem, start=start, tol=tol, max_iter=max_iter)
         if first.stop_reason != "stalled" or first.n_iter >= max_iter:
             return first
         rest = _solve_general(problem, first, tol, max_iter - first.n_iter)
