@@ -70,8 +70,8 @@ def entering(excess: FloatArray, inside: BoolArray, factor: float, rows: int) ->
 def entering_by_norms(excess: FloatArray, inside: BoolArray, factor: float, rows: int) -> BoolArray:
     """Like :func:`entering`, for steps in the norms of the coefficients.
 
-    A small model grows the faster the further its gradients are from the penalties: near the end
-    most of what wants to enter is an echo.
+    A model grows the faster the further its gradients are from the penalties: near the end most of
+    what wants to enter is an echo.
 
     Examples
     --------
@@ -81,8 +81,9 @@ def entering_by_norms(excess: FloatArray, inside: BoolArray, factor: float, rows
     array([False,  True, False])
     """
     count = int(np.count_nonzero(inside))
-    growth = min(float(_GROWTH), float(excess.max()) / factor - 1.0)
-    room = max(_ENTER_BY_NORMS, count, min(int(growth * count), rows // _CROWD))
+    worst = float(excess.max()) / factor
+    wanted = max(worst, min(float(_GROWTH), worst - 1.0) * count)
+    room = max(_ENTER_BY_NORMS, count, int(min(wanted, rows // _CROWD)))
     return _largest(excess, inside, factor, room)
 
 

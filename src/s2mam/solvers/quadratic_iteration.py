@@ -15,6 +15,7 @@ from s2mam.solvers.quadratic_factor import (
     unit_moves,
 )
 from s2mam.solvers.quadratic_point import QuadraticPoint
+from s2mam.solvers.quadratic_ridge import RidgeModel
 from s2mam.solvers.result import SolveResult
 from s2mam.solvers.scales import propose_norms
 
@@ -22,6 +23,8 @@ __all__ = ["QuadraticIteration"]
 
 # Corrections at one choice of scales.
 _CORRECTIONS = 8
+# What is missing of theta shows more in the gradients, by about the inverse of this.
+_STRICT = 0.5
 # A correction that does not shrink the square of the residual by this factor asks for a new factor.
 _PROGRESS = 0.25
 # Parts of a proposed change of scales that are tried.
@@ -109,48 +112,25 @@ class QuadraticIteration:
         return True
 
     def _correct(self, scales: FloatArray, accuracy: float) -> FloatArray:
-        """Conjugate gradients on ``theta``, the factor in front; pulls of the groups held.
-
-        Where the pulls are, so are the coefficients: scales times pulls.
-        """
-        point, block, rows = self.point, self.block, self.block.rows
-        held = block.of(scales)
-        column = held[:, None]
-        theta, pulls = point.theta, block.of(point.pulls)
-        moved = point.moved_by(rows, column * pulls)
-        rest = point.target - theta
-        rest -= point.centre(moved)
-        direction, energy, last = rest, 0.0, float(rest @ rest)
-        limit = accuracy * accuracy * float(theta @ theta)
+        """Correct ``theta`` for new scales; return the pulls of the groups held."""
+        point, block = self.point, self.block
+        held, pulls = block.of(scales), block.of(point.pulls)
+        ridge = RidgeModel(point, block.rows, held, pulls)
+        limit = (_STRICT * accuracy) ** 2 * float(point.theta @ point.theta)
         for _ in range(_CORRECTIONS):
-            if last <= limit:
-                break
             assert self.factor is not None
-            # rounding must not give the intercept anything to do: it is no part of the pulls
-            solved = point.centre(self.factor.solve(rest))
-            before, energy = energy, float(rest @ solved)
-            if energy <= 0.0:
+            before = ridge.square
+            if before <= limit or not ridge.advance(self.factor):
                 break
-            direction = solved if before == 0.0 else solved + (energy / before) * direction
-            change = point.pulls_of(rows, direction)
-            along = point.moved_by(rows, column * change)
-            bent = direction + point.centre(along)
-            length = energy / float(direction @ bent)
-            theta = theta + length * direction
-            pulls = pulls + length * change
-            moved += length * along
-            rest -= length * bent
-            left = float(rest @ rest)
-            if left > _PROGRESS * last:
+            if ridge.square > _PROGRESS * before:
                 if not self.borrowed or not self._refactor(scales, near=False):
                     break
-                energy = 0.0
-            last = left
-        point.theta = theta
-        coef, norms = column * pulls, held * np.sqrt(np.einsum("gd,gd->g", pulls, pulls))
+                ridge.restart()
+        point.theta, pulls = ridge.theta, ridge.pulls
+        coef, norms = ridge.coef, held * np.sqrt(np.einsum("gd,gd->g", pulls, pulls))
         if not block.complete:
             coef, norms = self._whole(coef), self._whole(norms)
-        point.place(norms, coef, moved, theta + rest)
+        point.place(norms, coef, ridge.moved, ridge.theta + ridge.rest)
         return pulls
 
     def _whole(self, values: FloatArray) -> FloatArray:
