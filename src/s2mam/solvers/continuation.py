@@ -22,8 +22,10 @@ _LOOSE = 0.5
 _ENTER = 20
 _GROWTH = 4
 _CROWD = 5
-# Steps in the norms of the coefficients know echoes better, and take more of them at once.
+# Steps in the norms of the coefficients know echoes better, and take more of them at once: so many,
+# or so many for each time that the largest gradient norm exceeds its penalty (up to the crowd).
 _ENTER_BY_NORMS = 30
+_ENTER_PER_EXCESS = 2.0
 
 
 def first_factor(worst: float, share: float = _START) -> float:
@@ -82,7 +84,7 @@ def entering_by_norms(excess: FloatArray, inside: BoolArray, factor: float, rows
     """
     count = int(np.count_nonzero(inside))
     worst = float(excess.max()) / factor
-    wanted = max(worst, min(float(_GROWTH), worst - 1.0) * count)
+    wanted = max(_ENTER_PER_EXCESS * worst, min(float(_GROWTH), worst - 1.0) * count)
     room = max(_ENTER_BY_NORMS, count, int(min(wanted, rows // _CROWD)))
     return _largest(excess, inside, factor, room)
 

@@ -24,7 +24,7 @@ __all__ = ["QuadraticIteration"]
 # Corrections at one choice of scales.
 _CORRECTIONS = 8
 # What is missing of theta shows more in the gradients, by about the inverse of this.
-_STRICT = 0.5
+_STRICT = 0.25
 # A correction that does not shrink the square of the residual by this factor asks for a new factor.
 _PROGRESS = 0.25
 # Parts of a proposed change of scales that are tried.
