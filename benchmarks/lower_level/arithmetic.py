@@ -71,7 +71,16 @@ class Recorder:
         rows, coef = self.ones(lifted.size, kept.shape[1]), self.ones(lifted.size)
         self.add(lambda: coef @ rows)
 
-    def pulls(self, _: Any, __: Any, rows: np.ndarray) -> None:
+    def solution(self, _: Any, factor: Any, values: np.ndarray) -> None:
+        """Solve with the factor of a quadratic loss."""
+        values = values.copy()
+        self.add(lambda: factor.solve(values))
+
+    def moved(self, _: Any, __: Any, rows: np.ndarray, coef: np.ndarray) -> None:
+        weights = np.ones(coef.size)
+        self.add(lambda: weights @ rows)
+
+    def pulls(self, _: Any, __: Any, rows: np.ndarray, *___: Any) -> None:
         values = np.ones(rows.shape[1])
         self.add(lambda: rows @ values)
 
@@ -80,6 +89,11 @@ class Recorder:
         parts = self.ones(count, width, block.rows.shape[1], kind=np.float32)
         weights = self.ones(count, 1, width, kind=np.float32)
         self.add(lambda: np.matmul(weights, parts))
+
+    def answers(self, _: Any, factor: Any, moved: np.ndarray) -> None:
+        """Products of the step of the scales of a quadratic loss."""
+        moved = moved.copy()
+        self.add(lambda: factor.answers(moved))
 
     def response(self, _: Any, factor: Any, moved: np.ndarray) -> None:
         moved, kept, triangle = moved.copy(), factor._kept, factor._factor
@@ -102,9 +116,11 @@ class Recorder:
 
 def record(solve: Callable[[], Any]) -> tuple[Any, list[Call]]:
     """Result of ``solve`` and the linear algebra it took."""
-    from s2mam.solvers import plain_iteration, scales
+    from s2mam.solvers import plain_iteration, quadratic_iteration, scales
     from s2mam.solvers.plain_factor import PlainFactor
     from s2mam.solvers.plain_point import PlainPoint
+    from s2mam.solvers.quadratic_factor import QuadraticFactor
+    from s2mam.solvers.quadratic_point import QuadraticPoint
 
     recorder = Recorder()
     targets: list[tuple[Any, str, Callable[..., None]]] = [
@@ -113,6 +129,12 @@ def record(solve: Callable[[], Any]) -> tuple[Any, list[Call]]:
         (PlainFactor, "correct", recorder.correction),
         (PlainFactor, "response", recorder.response),
         (PlainPoint, "pulls_of", recorder.pulls),
+        (quadratic_iteration, "make_factor", recorder.factor),
+        (quadratic_iteration, "unit_moves", recorder.moves),
+        (QuadraticFactor, "solve", recorder.solution),
+        (QuadraticFactor, "answers", recorder.answers),
+        (QuadraticPoint, "pulls_of", recorder.pulls),
+        (QuadraticPoint, "moved_by", recorder.moved),
         (scales, "solve_definite", recorder.positive),
     ]
     with ExitStack() as stack:

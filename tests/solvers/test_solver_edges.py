@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from solver_problems import make_problem
 
-from s2mam.solvers import duality_gap, plain_iteration, solve
+from s2mam.solvers import duality_gap, quadratic_iteration, solve
 from s2mam.solvers.admm import _Admm
-from s2mam.solvers.plain_point import PlainPoint
 from s2mam.solvers.scale_newton import _solve_general
 
 
@@ -54,41 +53,22 @@ def test_labels_of_one_class_have_no_minimum_and_a_gap_that_says_how_near_it_is(
     assert 0.0 <= result.gap <= result.objective
 
 
-@pytest.mark.parametrize("intercept", [True, False])
-def test_a_glide_ends_at_the_minimum_of_its_line(intercept):
-    """The intercept follows along where there is one, and nothing shifts where there is none."""
-    problem = make_problem("squared", sizes=(2, 2, 2), intercept=intercept)
-    point = PlainPoint(problem)
-    point.place(np.zeros((3, 2)), point.null_intercept())
-    begun, start = point.decision, point.intercept
-    direction = np.random.default_rng(0).normal(size=len(problem.weights)) + 3.0
-    slope = -float(point.theta @ direction)
-    length = point.glide(direction.copy(), slope, 0.0)
-    moved = begun + length * direction + point.intercept - start
-    np.testing.assert_allclose(point.decision, moved, atol=1e-12)
-    columns = np.column_stack([direction, np.ones_like(direction)][: 1 + intercept])
-    root = np.sqrt(problem.weights)
-    best = np.linalg.lstsq(root[:, None] * columns, root * (problem.target - begun), rcond=None)[0]
-    np.testing.assert_allclose(point.decision, begun + columns @ best, atol=1e-10)
-
-
 def test_corrections_of_a_quadratic_loss_are_conjugate(monkeypatch):
     """Without a factor, what is left over is orthogonal to all that was left over before."""
     problem = make_problem("squared", sizes=(2, 2, 2))
-    solver = plain_iteration.PlainIteration(problem, None)
-    point, block, scales = solver.point, solver.block, np.full(3, 4.0)
-    block.include(np.arange(3))
+    solver = quadratic_iteration.QuadraticIteration(problem, None)
+    solver.block.include(np.arange(3))
     left: list[np.ndarray] = []
 
-    def correct(rest):
+    def no_factor(rest):
         left.append(rest.copy())
         return rest.copy()
 
-    monkeypatch.setattr(plain_iteration, "_PROGRESS", 1e6)
-    monkeypatch.setattr(plain_iteration, "_CORRECTIONS", 5)
-    solver.factor = SimpleNamespace(correct=correct)
-    solver._correct(scales, np.sqrt(scales), np.zeros((3, 2)), point.pulls, np.zeros(3))
-    units = np.array([rest.ravel() / np.linalg.norm(rest) for rest in left])
+    monkeypatch.setattr(quadratic_iteration, "_PROGRESS", 1e6)
+    monkeypatch.setattr(quadratic_iteration, "_CORRECTIONS", 5)
+    solver.factor = SimpleNamespace(solve=no_factor)
+    solver._correct(np.full(3, 4.0), 0.0)
+    units = np.array([rest / np.linalg.norm(rest) for rest in left])
     assert len(units) == 5
     np.testing.assert_allclose(units @ units.T, np.eye(5), atol=1e-6)
 

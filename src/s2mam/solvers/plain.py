@@ -2,8 +2,10 @@
 
 The iteration of :mod:`s2mam.solvers.scale_newton` for one decision value per row, groups of one
 width, all of them penalised, and no quadratic term. Coefficients are corrected from where they are
-instead of solved for anew, so the products of one correction also give the certificate. Whatever
-is out of the ordinary ends the iteration, and the general one goes on from its best point.
+instead of solved for anew, so the products of one correction also give the certificate; the
+corrections differ between curved losses (:mod:`s2mam.solvers.plain_iteration`) and quadratic ones
+(:mod:`s2mam.solvers.quadratic_iteration`). Whatever is out of the ordinary ends the iteration, and
+the general one goes on from its best point.
 """
 
 from __future__ import annotations
@@ -13,12 +15,14 @@ import numpy as np
 from s2mam.solvers.continuation import first_factor, next_factor
 from s2mam.solvers.plain_iteration import PlainIteration
 from s2mam.solvers.problem import GroupProblem
+from s2mam.solvers.quadratic_iteration import QuadraticIteration
 from s2mam.solvers.result import SolveResult
 
 __all__ = ["is_plain", "solve_plain"]
 
-# Gradients a correction may leave over, in penalties: at first, and (times the tolerance) at last;
-# between the two the square of the relative gap, which the step of the scales leaves over as well.
+# What a correction may leave over, as a share of the gradient: at first, and (times the tolerance)
+# at last; between the two the square of the relative gap, which the step of the scales leaves over
+# as well.
 _ROUGH = 0.05
 _FINE = 0.03
 # Energy up to which columns are left out of the factor: at last, at first, and as a share of the
@@ -79,7 +83,8 @@ def solve_plain(
     >>> solve_plain(problem).coef.round(6)
     array([1., 0.])
     """
-    solver = PlainIteration(problem, start)
+    kind = QuadraticIteration if problem.loss.is_quadratic else PlainIteration
+    solver: QuadraticIteration | PlainIteration = kind(problem, start)
     point = solver.point
     best, coef, intercept = point.objective, point.coef, point.intercept
     trace, n_iter, reason = [best], 1, "max_iter"
@@ -87,7 +92,7 @@ def solve_plain(
     solver.left_out = most
     going = start is None or solver.move(solver.scales, _ROUGH)
     bound = point.lower_bound()
-    factor = first_factor(point.worst)
+    factor = first_factor(point.worst, solver.first_share)
     idle = False
     while True:
         if point.objective < best:
@@ -104,8 +109,8 @@ def solve_plain(
         relative = gap / abs(best) if best else 0.0
         accuracy = min(_ROUGH, max(_FINE * tol, relative * relative))
         solver.left_out = min(most, max(least, share * relative))
-        slack = _TOLERATED * gap if gap < np.inf else 0.0
-        count = solver.step(factor, accuracy, slack)
+        tolerated = _TOLERATED * gap if gap < np.inf else 0.0
+        count = solver.step(factor, accuracy, tolerated)
         going, n_iter = count > 0, n_iter + max(count, 1)
         before, bound = bound, max(bound, point.lower_bound())
         idle = factor == 1.0 and bound == before and point.objective >= best

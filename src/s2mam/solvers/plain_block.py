@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from s2mam._typing import AnyArray, FloatArray, IntArray
@@ -25,6 +27,8 @@ class PlainBlock:
         Feature columns as rows.
     width : int
         Columns per group.
+    weigh : callable, optional
+        Applied, in place, to columns once they are in single precision.
 
     Examples
     --------
@@ -36,8 +40,11 @@ class PlainBlock:
     (array([1]), array([100000., 150000.]))
     """
 
-    def __init__(self, rows: FloatArray, width: int) -> None:
+    def __init__(
+        self, rows: FloatArray, width: int, weigh: Callable[[AnyArray], None] | None = None
+    ) -> None:
         self._all = rows
+        self._weigh = weigh
         self.width = width
         count = len(rows) // width
         self.complete = False
@@ -71,7 +78,7 @@ class PlainBlock:
 
     @property
     def single(self) -> AnyArray:
-        """The same in single precision, converted once."""
+        """The same in single precision, converted (and weighed) once."""
         rows = self.rows
         if self._single is None or len(self._single) < len(rows):
             grown = np.empty(self._store.shape, dtype=np.float32)
@@ -79,7 +86,10 @@ class PlainBlock:
                 grown[: self._singles] = self._single[: self._singles]
             self._single = grown
         if self._singles < len(rows):
-            self._single[self._singles : len(rows)] = rows[self._singles :]
+            fresh = self._single[self._singles : len(rows)]
+            fresh[...] = rows[self._singles :]
+            if self._weigh is not None:
+                self._weigh(fresh)
             self._singles = len(rows)
         return self._single[: len(rows)]
 

@@ -18,12 +18,8 @@ from s2mam._typing import AnyArray, FloatArray, IntArray
 from s2mam.solvers.plain_block import PlainBlock
 from s2mam.solvers.plain_point import PlainPoint
 
-__all__ = ["CHEAP", "PlainFactor", "empty_response", "make_factor", "moves"]
+__all__ = ["PlainFactor", "empty_response", "make_factor", "moves"]
 
-# Columns up to which a factor takes no longer than a correction, and the energy from which a column
-# is in such a factor.
-CHEAP = 96
-_LEAST = 0.001
 # The sum of the eigenvalues up to which single precision serves, and the mean squares of features
 # whose products neither overflow nor vanish there.
 _SINGLE_TRACE = 1e5
@@ -35,13 +31,10 @@ def make_factor(
 ) -> PlainFactor | None:
     """Factor over ``block`` at the scales ``root ** 2``, one per group; None if that fails.
 
-    Columns whose ridge solution moves by less than the share ``threshold`` stay out of it, unless
-    they are few.
+    Columns whose ridge solution moves by less than the share ``threshold`` stay out of it.
     """
     energies = block.squares * (point.bend_total * root * root)[:, None]
-    strong = (energies > _LEAST).reshape(-1).nonzero()[0]
-    if point.curved or len(strong) > CHEAP:
-        strong = (energies > threshold).reshape(-1).nonzero()[0]
+    strong = (energies > threshold).reshape(-1).nonzero()[0]
     low, high = _SINGLE_RANGE
     single = bool(energies.sum() < _SINGLE_TRACE and low < block.largest_square < high)
     energies += 1.0
@@ -94,8 +87,6 @@ class PlainFactor:
         source: AnyArray = block.single if single else block.rows
         kind: Any = source.dtype.type
         self.single = single
-        self.groups = block.groups
-        self.cheap = len(strong) <= CHEAP
         self._strong = strong
         self._point = point
         self._diagonal = diagonal

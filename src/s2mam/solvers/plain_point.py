@@ -62,14 +62,7 @@ class PlainPoint:
         self.penalties: FloatArray = np.asarray(problem.penalties, dtype=np.float64)
         self.fit_intercept = problem.fit_intercept
         self.shape = (len(self.penalties), problem.layout.width)
-        self.curved = not self.loss.is_quadratic
         self.theta: FloatArray = self.weights
-        if not self.curved:
-            nothing = np.zeros_like(self.weights)
-            self._bend_at(nothing)
-            slope = self.loss.gradient(self.target, nothing, self.weights)
-            self._lowest: FloatArray = -slope / self.bend
-            self._least = self.loss.value(self.target, self._lowest, self.weights)
 
     def null_intercept(self) -> float:
         """The best constant, or zero without intercept."""
@@ -103,8 +96,7 @@ class PlainPoint:
     def place(self, coef: FloatArray, intercept: float) -> None:
         """Go to some coefficients."""
         moved = coef.reshape(-1) @ self.rows if coef.any() else np.zeros(len(self.weights))
-        if self.curved:
-            self._bend_at(moved + intercept)
+        self._bend_at(moved + intercept)
         self.intercept = intercept
         self.decide(moved)
         self.settle(coef, self.pulls_of(self.rows))
@@ -120,28 +112,9 @@ class PlainPoint:
             shift = float(theta.sum()) / self.bend_total
             self.intercept -= shift
             moved -= shift
-            if self.curved:
-                theta = self.loss.gradient(self.target, moved, self.weights)
-                shift = float(theta.sum()) / self.bend_total
-            theta -= shift * self.bend
+            theta = self.loss.gradient(self.target, moved, self.weights)
+            theta -= (float(theta.sum()) / self.bend_total) * self.bend
         self.decision, self.theta = moved, theta
-
-    def glide(self, moved: FloatArray, energy: float, ridge: float) -> float:
-        """Go to the minimum of a quadratic loss along decision values ``moved``; return the length.
-
-        ``energy`` is the slope there and ``ridge`` what bends the line besides the loss. The
-        intercept follows along.
-        """
-        common = float(self.bend @ moved) / self.bend_total if self.fit_intercept else 0.0
-        moved -= common
-        bent = self.bend * moved
-        length = energy / (ridge + float(moved @ bent))
-        self.intercept -= length * common
-        self.decision = self.decision + length * moved
-        bent *= length
-        bent += self.theta
-        self.theta = bent
-        return length
 
     def pulls_of(self, rows: FloatArray) -> FloatArray:
         """Negative gradients of the groups whose columns are ``rows``."""
@@ -152,8 +125,7 @@ class PlainPoint:
     def settle(self, coef: FloatArray, pulls: FloatArray) -> None:
         """Evaluate the point of the decision values at hand."""
         self.coef, self.pulls = coef, pulls
-        if self.curved:
-            self._bend_at(self.decision)
+        self._bend_at(self.decision)
         self.smooth = self.loss.value(self.target, self.decision, self.weights)
         self.penalty = float(self.penalties @ np.sqrt(np.einsum("gd,gd->g", coef, coef)))
         self.norms = np.sqrt(np.einsum("gd,gd->g", pulls, pulls))
@@ -166,9 +138,5 @@ class PlainPoint:
         The certificate of :mod:`s2mam.solvers.gap`: the dual point, scaled to respect every
         penalty, in the conjugate of the loss.
         """
-        theta, scale = self.theta, 1.0 / max(self.worst, 1.0)
-        if self.curved:
-            return -self.loss.conjugate(self.target, scale * theta, self.weights)
-        # the conjugate of a parabola per row, from its lowest point
-        linear, square = float(theta @ self._lowest), float(theta @ (theta / self.bend))
-        return self._least - scale * linear - 0.5 * scale * scale * square
+        scaled = self.theta / max(self.worst, 1.0)
+        return -self.loss.conjugate(self.target, scaled, self.weights)

@@ -13,7 +13,7 @@ import numpy as np
 from s2mam._typing import BoolArray, FloatArray, IntArray
 from s2mam.solvers.linear import solve_definite
 
-__all__ = ["propose_scales"]
+__all__ = ["propose_norms", "propose_scales"]
 
 _REGULARISATION = 1e-10
 _MAX_PIVOTS = 50
@@ -49,6 +49,37 @@ def propose_scales(
     step = _bounded_step(response, squares * (norms / penalties - 1.0), scales)
     if slope @ step < 0.0:
         # uphill: the plain Newton step always points downhill
+        step = _bounded_step(response, slope, scales)
+    return np.maximum(scales + step, 0.0)
+
+
+def propose_norms(
+    answers: FloatArray, norms: FloatArray, penalties: FloatArray, scales: FloatArray
+) -> FloatArray:
+    """New non-negative scales from a Newton step in the norms of the coefficients.
+
+    Like :func:`propose_scales`, with a matrix that knows how far each group will move: a group
+    whose gradient falls from its norm to its penalty moves the others by that much less than the
+    slope in its scale says. Groups far from their penalties at once are judged better so.
+
+    Parameters
+    ----------
+    answers : ndarray of shape (m, m)
+        ``-d||p_g|| / d||b_h||``, positive semidefinite.
+    norms, penalties, scales : ndarray of shape (m,)
+        As in :func:`propose_scales`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from s2mam.solvers.scales import propose_norms
+    >>> propose_norms(np.array([[2.0]]), np.array([4.0]), np.ones(1), np.zeros(1))
+    array([1.5])
+    """
+    step = _bounded_step(answers, norms - penalties, penalties * scales) / penalties
+    slope = 0.5 * (norms * norms - penalties * penalties)
+    if slope @ step < 0.0:
+        response = answers * (norms[:, None] * norms)
         step = _bounded_step(response, slope, scales)
     return np.maximum(scales + step, 0.0)
 
