@@ -71,7 +71,7 @@ class QuadraticPoint:
         return values - float(values @ self.constant) * self.constant
 
     def weigh(self, columns: AnyArray) -> None:
-        """Turn columns (as rows) into those of ``B``, in place and in their precision."""
+        """Turn columns (as rows, C-ordered) into those of ``B``, in place, in their precision."""
         columns *= self.root.astype(columns.dtype, copy=False)
         if self.constant is not None and len(columns):
             constant = self.constant.astype(columns.dtype, copy=False)
