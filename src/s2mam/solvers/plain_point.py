@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from s2mam._typing import AnyArray, FloatArray
 from s2mam.losses.base import Loss
+from s2mam.solvers.moving_point import MovingPoint
 from s2mam.solvers.problem import GroupProblem
 
 __all__ = ["PlainPoint"]
@@ -16,7 +15,7 @@ __all__ = ["PlainPoint"]
 _CURVATURE_FLOOR = 1e-12
 
 
-class PlainPoint:
+class PlainPoint(MovingPoint):
     """Coefficients of a plain problem and what follows from them; moves in place.
 
     Coefficients ``coef`` and negative gradients ``pulls`` have one row per group.
@@ -69,23 +68,6 @@ class PlainPoint:
         if not self.fit_intercept:
             return 0.0
         return float(self.loss.null_intercept(self.target, self.weights))
-
-    @property
-    def objective(self) -> float:
-        """Value of what is minimised."""
-        return self.smooth + self.penalty
-
-    def merit(self, factor: float) -> float:
-        """Objective with penalties ``factor`` times as large."""
-        return self.smooth + factor * self.penalty
-
-    def state(self) -> dict[str, Any]:
-        """All that a move changes; arrays are replaced by moves, never written to."""
-        return vars(self).copy()
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Go back to where :meth:`state` was taken."""
-        vars(self).update(state)
 
     def _bend_at(self, decision: FloatArray) -> None:
         bend = self.loss.curvature(self.target, decision, self.weights)

@@ -9,18 +9,17 @@ Half the square of what is missing is the duality gap of the ridge model.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.linalg import blas
 
 from s2mam._typing import AnyArray, FloatArray
+from s2mam.solvers.moving_point import MovingPoint
 from s2mam.solvers.problem import GroupProblem
 
 __all__ = ["QuadraticPoint"]
 
 
-class QuadraticPoint:
+class QuadraticPoint(MovingPoint):
     """Point of a plain problem with a quadratic loss; moves replace its arrays.
 
     Parameters
@@ -106,23 +105,6 @@ class QuadraticPoint:
         self.norms: FloatArray = np.sqrt(np.einsum("gd,gd->g", pulls, pulls))
         self.excess: FloatArray = self.norms / self.penalties
         self.worst = float(self.excess.max())
-
-    @property
-    def objective(self) -> float:
-        """Value of what is minimised."""
-        return self.smooth + self.penalty
-
-    def merit(self, factor: float) -> float:
-        """Objective with penalties ``factor`` times as large."""
-        return self.smooth + factor * self.penalty
-
-    def state(self) -> dict[str, Any]:
-        """All that a move changes; arrays are replaced by moves, never written to."""
-        return vars(self).copy()
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Go back to where :meth:`state` was taken."""
-        vars(self).update(state)
 
     def lower_bound(self) -> float:
         """Lower bound of the minimum that ``theta`` proves.
