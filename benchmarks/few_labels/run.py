@@ -18,8 +18,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks.common import ours, peers
 from benchmarks.common.command import main
 from benchmarks.common.ebm import ebm
-from benchmarks.common.methods import Method, Task, common_scores, largest_class
-from benchmarks.common.scores import accuracy, r_squared
+from benchmarks.common.methods import Method, largest_class
+from benchmarks.common.scoring import score_problem
 from benchmarks.common.splits import available, few_label_problem
 from benchmarks.common.store import Row
 from benchmarks.common.study import Cell, Study
@@ -67,13 +67,9 @@ def make_cells(seeds: Sequence[int]) -> list[Cell]:
 def execute(cell: Cell) -> Row:
     """Scores of one cell."""
     problem = few_label_problem(cell["data"], cell["seed"], columns=cell["columns"])
-    task = Task(problem.X, problem.shown, problem.X_test, problem.task, cell["seed"])
-    outcome = methods(problem.task)[cell["method"]](task)
-    score = accuracy if task.is_classification else r_squared
-    scored = problem.y_test, problem.y[~problem.labeled]
-    row = common_scores(outcome, *scored, score)
-    if cell["method"] == "null" and task.is_classification:
-        return largest_class(row, *scored)
+    row = score_problem(problem, methods(problem.task)[cell["method"]], cell["seed"])
+    if cell["method"] == "null" and problem.task == "classification":
+        return largest_class(row, problem.y_test, problem.y[~problem.labeled])
     return row
 
 

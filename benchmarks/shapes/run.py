@@ -16,8 +16,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from benchmarks.common import ours, peers
 from benchmarks.common.command import main
-from benchmarks.common.methods import Method, Task, common_scores
-from benchmarks.common.scores import accuracy, r_squared
+from benchmarks.common.methods import Method
+from benchmarks.common.scoring import score_problem
 from benchmarks.common.store import Row
 from benchmarks.common.study import Cell, Study
 from benchmarks.shapes.problems import TABLES, problem
@@ -65,10 +65,7 @@ def _task(table: str) -> str:
 def execute(cell: Cell) -> Row:
     """Scores of one cell."""
     given = problem(cell["table"], cell["labels"], cell["seed"])
-    task = Task(given.X, given.shown, given.X_test, given.task, cell["seed"])
-    outcome = methods(given.task)[cell["method"]](task)
-    score = accuracy if task.is_classification else r_squared
-    return common_scores(outcome, given.y_test, given.y[~given.labeled], score)
+    return score_problem(given, methods(given.task)[cell["method"]], cell["seed"])
 
 
 STUDY = Study(

@@ -16,8 +16,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from benchmarks.common import ours, peers
 from benchmarks.common.command import main
-from benchmarks.common.methods import Method, Task, common_scores
-from benchmarks.common.scores import accuracy, r_squared
+from benchmarks.common.methods import Method
+from benchmarks.common.scoring import score_problem
 from benchmarks.common.store import Row
 from benchmarks.common.study import Cell, Study
 from benchmarks.unlabeled.problems import SIZES, growing, problem, safety
@@ -59,10 +59,7 @@ def make_cells(seeds: Sequence[int]) -> list[Cell]:
 def execute(cell: Cell) -> Row:
     """Scores of one cell."""
     given = problem(cell["data"], cell["seed"], cell["u"])
-    task = Task(given.X, given.shown, given.X_test, given.task, cell["seed"])
-    outcome = methods(given.task)[cell["method"]](task)
-    score = accuracy if task.is_classification else r_squared
-    return common_scores(outcome, given.y_test, given.y[~given.labeled], score)
+    return score_problem(given, methods(given.task)[cell["method"]], cell["seed"])
 
 
 STUDY = Study(

@@ -3,8 +3,8 @@
 - *masks*: the posterior average over hard masks, one per view;
 - *relevance*: the expected mask after one or a few steps from "all columns alike", per view, and
   straight lines of all columns alike;
-- *lines*: straight lines of few columns, for numbers, and through values that are far out;
 - *rough*: the same with curves that have kinks and steps, in a view of its own;
+- *lines*: straight lines of few columns, for numbers, and through values that are far out;
 - *self_training*: lines of all columns, fitted to all rows with the classes they give them;
 - *graph*: labels spread along a graph over all rows, then the additive model refitted to all rows;
   one graph uses the columns that depend on each other, the other the learned contributions.
@@ -205,7 +205,7 @@ def fit_members(
             members.extend(_relevance_members(atoms, "rough", index, prior, _ROUGH[settings.task]))
             continue
         if view.role == "far":
-            members.extend(_line_members(atoms, "lines", index, prior, _FAR_LINES))
+            members.extend(_relevance_members(atoms, "lines", index, prior, _FAR_LINES, 0.0))
             continue
         average = sample_masks(atoms, prior, pool, steps=steps, rng=rng)
         path = np.column_stack([average.log_posterior, average.size])
@@ -215,9 +215,10 @@ def fit_members(
         kept = RELEVANCE[settings.task]
         members.extend(_relevance_members(atoms, "relevance", index, prior, kept))
         if index == 0:
-            members.extend(_line_members(atoms, "relevance", index, prior, _LINES))
+            members.extend(_relevance_members(atoms, "relevance", index, prior, _LINES, 0.0))
             if settings.regression:
-                members.extend(_line_members(atoms, "lines", index, prior, _SPARSE_LINES))
+                sparse = _relevance_members(atoms, "lines", index, prior, _SPARSE_LINES, 0.0)
+                members.extend(sparse)
     if settings.column_graph is not None:
         if not settings.regression:
             believed = settings.masks.weights
@@ -235,7 +236,7 @@ def _relevance_members(
     kept: Sequence[tuple[float, int]],
     curve_share: float = 0.3,
 ) -> list[MemberFit]:
-    """One member per noise and number of steps in ``kept``."""
+    """One member per noise and number of steps in ``kept``; lines alone without curve share."""
     members = []
     p = atoms.n_columns
     for noise in dict.fromkeys(noise for noise, _ in kept):
@@ -248,17 +249,6 @@ def _relevance_members(
             fit = atoms.expand(weights[:p], weights[p:], dual)
             members.append(MemberFit(name, index, fit))
     return members
-
-
-def _line_members(
-    atoms: LabeledAtoms,
-    name: str,
-    index: int,
-    settings: MaskSettings,
-    kept: Sequence[tuple[float, int]],
-) -> list[MemberFit]:
-    """Straight lines alone, one member per noise and number of steps in ``kept``."""
-    return _relevance_members(atoms, name, index, settings, kept, curve_share=0.0)
 
 
 def _graph_members(

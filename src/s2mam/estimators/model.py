@@ -229,14 +229,23 @@ def model_from_state(state: dict[str, Any]) -> FittedModel:
             kernel=str(state["kernel"]),
         )
     parts = tuple(
-        AdditivePart(
-            TableReader.from_state(part["reader"]),
-            Design.from_state(part["design"]),
-            np.asarray(part["coef"]),
-        )
-        for part in state["parts"]
+        AdditivePart(reader, Design.from_state(part["design"]), np.asarray(part["coef"]))
+        for part, reader in zip(state["parts"], _readers(state["parts"]), strict=True)
     )
     return AdditiveModel(parts, np.asarray(state["intercept"]), bool(state["clip"]))
+
+
+def _readers(parts: list[dict[str, Any]]) -> list[TableReader]:
+    """Readers of the parts; one that reads like the one before it is that one."""
+    readers: list[TableReader] = []
+    before: dict[str, Any] = {}
+    for state in (part["reader"] for part in parts):
+        same = state.keys() == before.keys() and all(
+            np.array_equal(state[key], before[key]) for key in state
+        )
+        readers.append(readers[-1] if same else TableReader.from_state(state))
+        before = state
+    return readers
 
 
 def _sparse_runs(X: Any) -> list[Any]:

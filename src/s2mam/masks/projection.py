@@ -48,25 +48,7 @@ def budget_shift(z: ArrayLike, budget: float) -> float:
     1.5
     """
     point = _read(z, budget)
-    if _spent(point, 0.0) <= budget:
-        return 0.0
-    breakpoints = np.concatenate([[0.0], np.sort(np.concatenate([point, point - 1.0]))])
-    breakpoints = breakpoints[breakpoints >= 0.0]
-    low, high = 0, breakpoints.size - 1  # spent(low) > budget >= spent(high) = 0
-    while high - low > 1:
-        middle = (low + high) // 2
-        if _spent(point, breakpoints[middle]) > budget:
-            low = middle
-        else:
-            high = middle
-    left, right = float(breakpoints[low]), float(breakpoints[high])
-    full = point - 1.0 >= right
-    partial = (point > left) & ~full
-    # At least one entry is partial: otherwise the sum could not fall between left and right.
-    shift = (float(point[partial].sum()) + np.count_nonzero(full) - budget) / np.count_nonzero(
-        partial
-    )
-    return float(np.clip(shift, left, right))
+    return float(_shifts(point[None], np.array([budget], dtype=np.float64))[0])
 
 
 def project_budgets(z: FloatArray, budgets: FloatArray) -> FloatArray:
@@ -90,15 +72,20 @@ def project_budgets(z: FloatArray, budgets: FloatArray) -> FloatArray:
     array([[1. , 0.5, 0. ],
            [0.5, 0.2, 0.1]])
     """
-    result = np.clip(z, 0.0, 1.0)
-    over = np.flatnonzero(result.sum(axis=1) > budgets)
+    return np.clip(z - _shifts(z, budgets)[:, None], 0.0, 1.0)
+
+
+def _shifts(z: FloatArray, budgets: FloatArray) -> FloatArray:
+    """:func:`budget_shift` of each row of ``z``."""
+    shifts: FloatArray = np.zeros(len(z))
+    over = np.flatnonzero(np.clip(z, 0.0, 1.0).sum(axis=1) > budgets)
     if over.size == 0:
-        return result
+        return shifts
     point, budget = z[over], budgets[over, None]
     # Negative breakpoints are of no use: they become zeros, where the budget is exceeded.
     sides = np.hstack([np.zeros((over.size, 1)), point, point - 1.0])
     breakpoints = np.sort(np.maximum(sides, 0.0), axis=1)
-    low = np.zeros((over.size, 1), dtype=np.intp)
+    low = np.zeros((over.size, 1), dtype=np.intp)  # spent(low) > budget >= spent(high) = 0
     high = np.full_like(low, breakpoints.shape[1] - 1)
     while (high - low > 1).any():
         middle = (low + high) // 2
@@ -107,15 +94,12 @@ def project_budgets(z: FloatArray, budgets: FloatArray) -> FloatArray:
         low, high = np.where(spent > budget, middle, low), np.where(spent > budget, high, middle)
     left, right = (np.take_along_axis(breakpoints, at, axis=1) for at in (low, high))
     full = point - 1.0 >= right
+    # At least one entry is partial: otherwise the sum could not fall between left and right.
     partial = (point > left) & ~full
     total = np.where(partial, point, 0.0).sum(axis=1, keepdims=True)
     shift = (total + full.sum(axis=1, keepdims=True) - budget) / partial.sum(axis=1, keepdims=True)
-    result[over] = np.clip(point - np.clip(shift, left, right), 0.0, 1.0)
-    return result
-
-
-def _spent(point: FloatArray, shift: float) -> float:
-    return float(np.clip(point - shift, 0.0, 1.0).sum())
+    shifts[over] = np.clip(shift, left, right)[:, 0]
+    return shifts
 
 
 def _read(z: ArrayLike, budget: float) -> FloatArray:

@@ -14,6 +14,10 @@ __all__ = ["PlainBlock"]
 # few numbers or where more than this share of its groups would be held.
 _SMALL = 250_000
 _MOST = 0.4
+# The sum of the eigenvalues up to which single precision serves, and the mean squares of features
+# whose products neither overflow nor vanish there.
+_SINGLE_TRACE = 1e5
+_SINGLE_RANGE = (1e-12, 1e12)
 # Groups held at most, over those in use, before the ones out of use are let go.
 _SPARE = 1.5
 
@@ -70,6 +74,11 @@ class PlainBlock:
         self.squares: FloatArray = squares.reshape(-1, self.width)
         self.traces: FloatArray = self.squares.sum(axis=1)
         self.largest_square = float(squares.max(initial=0.0))
+
+    def serves_single(self, trace: float) -> bool:
+        """Whether single precision serves for a factor with this sum of eigenvalues."""
+        low, high = _SINGLE_RANGE
+        return trace < _SINGLE_TRACE and low < self.largest_square < high
 
     @property
     def rows(self) -> FloatArray:

@@ -20,11 +20,6 @@ from s2mam.solvers.plain_point import PlainPoint
 
 __all__ = ["PlainFactor", "empty_response", "make_factor", "moves"]
 
-# The sum of the eigenvalues up to which single precision serves, and the mean squares of features
-# whose products neither overflow nor vanish there.
-_SINGLE_TRACE = 1e5
-_SINGLE_RANGE = (1e-12, 1e12)
-
 
 def make_factor(
     point: PlainPoint, block: PlainBlock, root: FloatArray, threshold: float
@@ -35,8 +30,7 @@ def make_factor(
     """
     energies = block.squares * (point.bend_total * root * root)[:, None]
     strong = (energies > threshold).reshape(-1).nonzero()[0]
-    low, high = _SINGLE_RANGE
-    single = bool(energies.sum() < _SINGLE_TRACE and low < block.largest_square < high)
+    single = block.serves_single(float(energies.sum()))
     energies += 1.0
     factor = PlainFactor(point, block, strong, root, energies, single=single)
     return None if factor.failed else factor

@@ -16,11 +16,6 @@ from s2mam.solvers.quadratic_point import QuadraticPoint
 
 __all__ = ["QuadraticFactor", "empty_answers", "make_factor", "unit_moves"]
 
-# The sum of the eigenvalues up to which single precision serves, and the mean squares of features
-# whose products neither overflow nor vanish there.
-_SINGLE_TRACE = 1e5
-_SINGLE_RANGE = (1e-12, 1e12)
-
 
 def make_factor(
     point: QuadraticPoint, block: PlainBlock, scales: FloatArray, threshold: float
@@ -32,9 +27,7 @@ def make_factor(
     energies = (block.squares * (point.total * scales)[:, None]).reshape(-1)
     strong = (energies > threshold).nonzero()[0]
     trace = float(energies.sum())
-    low, high = _SINGLE_RANGE
-    single = trace < _SINGLE_TRACE and low < block.largest_square < high
-    if single:
+    if block.serves_single(trace):
         kept = block.single[strong]
     else:
         kept = block.rows[strong]
