@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from expected_checks import expected_failures
 from scipy.linalg import subspace_angles
+from sklearn.base import clone
 from sklearn.datasets import make_moons
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
@@ -36,7 +37,7 @@ def _moons(seed, n=200, noise_columns=4):
 def test_all_pairs_of_equal_classes_give_the_discriminant_subspace():
     X, y = _classes()
     model = SALEClassifier(
-        smoothness=0.0, n_same_class=19, n_components=2, ridge=1e-12, scale=None
+        smoothness=0.0, n_same_class=19, n_components=2, ridge=1e-12, variance=1.0, scale=None
     ).fit(X, y)
     lda = LinearDiscriminantAnalysis(solver="eigen").fit(X, y)
     assert subspace_angles(model.projection_, lda.scalings_[:, :2]).max() < 1e-5
@@ -47,8 +48,8 @@ def test_without_unlabelled_part_hidden_rows_do_not_matter():
     rng = np.random.default_rng(1)
     extra = np.vstack([X, rng.normal(size=(10, 4)) @ np.diag([1, 2, 3, 4])])
     hidden = np.append(y, np.full(10, -1))
-    with_rows = SALEClassifier(smoothness=0.0, scale=None, max_iter=50).fit(extra, hidden)
-    without = SALEClassifier(smoothness=0.0, scale=None, max_iter=50).fit(X, y)
+    plain = SALEClassifier(smoothness=0.0, variance=1.0, scale=None, max_iter=50)
+    with_rows, without = clone(plain).fit(extra, hidden), plain.fit(X, y)
     assert subspace_angles(with_rows.projection_, without.projection_).max() < 1e-5
 
 
@@ -122,14 +123,44 @@ def test_one_label_per_class_and_duplicate_columns_are_fine():
     partial = np.full_like(partial, -1)
     for code in (0, 1):
         partial[np.flatnonzero(y == code)[0]] = code
-    model = SALEClassifier(n_components=50).fit(np.hstack([X, X]), partial)
+    model = SALEClassifier(n_components=50, variance=1.0).fit(np.hstack([X, X]), partial)
     assert model.projection_.shape == (12, 6)
     assert np.isfinite(model.decision_function(np.hstack([X, X]))).all()
 
 
+def test_new_rows_of_a_wide_table_do_as_well_as_unlabelled_ones():
+    """Without a limit the embedding takes the training rows apart by what hardly varies."""
+    rng = np.random.default_rng(0)
+    y = np.arange(240) % 3
+    hidden = rng.normal(size=(240, 8)) + 3.0 * np.eye(8)[y]
+    X = hidden @ rng.normal(size=(8, 200)) + 0.3 * rng.normal(size=(240, 200))
+    shown = np.where(np.arange(120) < 36, y[:120], -1)
+    kept, all_kept = (
+        SALEClassifier(variance=variance).fit(X[:120], shown) for variance in (0.95, 1.0)
+    )
+    assert kept.score(X[120:], y[120:]) > 0.8
+    assert all_kept.score(X[120:], y[120:]) < 0.6
+
+
+def test_components_carry_the_variance_asked_for():
+    X, y = _classes(columns=6)
+    values = np.linalg.svd(X - X.mean(axis=0), compute_uv=False) ** 2
+    for wanted in (0.5, 0.9, 1.0):
+        model = SALEClassifier(variance=wanted, n_components=6, scale=None).fit(X, y)
+        q = model.projection_.shape[1]
+        assert values[:q].sum() >= (wanted - 1e-12) * values.sum()
+        assert q == 1 or values[: q - 1].sum() < wanted * values.sum()
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("scatter", "none"), ("n_components", "few"), ("ridge", 0.0), ("n_votes", 0)],
+    [
+        ("scatter", "none"),
+        ("n_components", "few"),
+        ("ridge", 0.0),
+        ("n_votes", 0),
+        ("variance", 1.5),
+    ],
 )
 def test_bad_parameters_are_named(name, value):
     X, _, partial = _moons(0)

@@ -14,13 +14,15 @@ from s2mam.baselines.base import BaselineClassifier
 from s2mam.baselines.rows import BaselineRows
 from s2mam.baselines.shared.adaptive_neighbors import row_distances, squared_distances
 from s2mam.baselines.shared.affinity import laplacian
-from s2mam.baselines.shared.parameters import choice, nonnegative, positive, whole
+from s2mam.baselines.shared.parameters import choice, nonnegative, positive, share, whole
 from s2mam.baselines.shared.unfinished import warn_unfinished
 
 __all__ = ["SALEClassifier"]
 
 # Least squared distance, relative to the mean one: duplicates would get infinite weights.
 _LEAST_DISTANCE = 1e-12
+# Singular values below this share of the largest are rounding.
+_NULL_SPACE = 1e-10
 
 
 def class_graph(distances: FloatArray, codes: AnyArray, k: int) -> FloatArray:
@@ -123,8 +125,12 @@ class SALEClassifier(BaselineClassifier):
     The projection W minimises the distances in the embedding between near labelled rows of one
     class, plus `smoothness` times those between near rows at all, weighted by squared shares that
     adapt to the embedding; subject to ``W' S W = I`` with the scatter S of the table. Graphs and
-    projection are found in turn. A row gets the class whose labelled rows are nearest. Columns
-    that are combinations of others are removed first (principal components).
+    projection are found in turn. A row gets the class whose labelled rows are nearest.
+
+    The method asks for principal components first, without the null space of the table. With fewer
+    rows than columns that is not enough: directions that hardly vary in the training rows are
+    blown up until these rows, and no others, fall together by class. Only components that carry
+    `variance` are therefore kept.
 
     Parameters
     ----------
@@ -143,6 +149,8 @@ class SALEClassifier(BaselineClassifier):
         Rows whose total scatter is kept. That of few labelled rows is singular and gets `ridge`.
     ridge : float
         Share of the mean variance added to each direction of the scatter.
+    variance : float
+        Share of the variance that the principal components keep; 1 removes the null space alone.
     max_iter : int
         Rounds at most.
     tol : float
@@ -184,6 +192,7 @@ class SALEClassifier(BaselineClassifier):
         n_votes: int = 1,
         scatter: str = "labeled",
         ridge: float = 1e-6,
+        variance: float = 0.95,
         max_iter: int = 20,
         tol: float = 1e-6,
         scale: Any = "standard",
@@ -197,6 +206,7 @@ class SALEClassifier(BaselineClassifier):
         self.n_votes = n_votes
         self.scatter = scatter
         self.ridge = ridge
+        self.variance = variance
         self.max_iter = max_iter
         self.tol = tol
         self.scale = scale
@@ -205,7 +215,7 @@ class SALEClassifier(BaselineClassifier):
 
     def _learn(self, rows: BaselineRows) -> None:
         whole("n_votes", self.n_votes)
-        reduced, basis = _components(rows.table)
+        reduced, basis = _components(rows.table, share("variance", self.variance))
         problem = _Problem(
             table=reduced,
             labeled=rows.labeled,
@@ -249,10 +259,14 @@ class SALEClassifier(BaselineClassifier):
         return away[0] - away[1] if len(away) == 2 else -np.column_stack(away)
 
 
-def _components(table: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Centred table in the basis of its principal components, and the basis."""
+def _components(table: FloatArray, kept: float) -> tuple[FloatArray, FloatArray]:
+    """Centred table in the basis of the principal components with this variance, and the basis."""
     centered = table - table.mean(axis=0)
     _, values, vectors = svd(centered, full_matrices=False, check_finite=False)
-    rank = max(1, int(np.count_nonzero(values > 1e-10 * max(values[0], 1e-300))))
-    basis: FloatArray = vectors[:rank].T
+    rank = int(np.count_nonzero(values > _NULL_SPACE * max(values[0], 1e-300)))
+    carried = np.cumsum(values[:rank] ** 2)
+    if rank:
+        # The last share is one up to rounding, and must not fall short of "all".
+        rank = 1 + int(np.count_nonzero(carried[:-1] < kept * carried[-1] * (1.0 - 1e-12)))
+    basis: FloatArray = vectors[: max(1, rank)].T
     return centered @ basis, basis

@@ -8,7 +8,7 @@ import numpy as np
 
 from s2mam.exceptions import InvalidInputError
 
-__all__ = ["choice", "nonnegative", "positive", "whole"]
+__all__ = ["choice", "nonnegative", "positive", "share", "whole"]
 
 
 def positive(name: str, value: Any) -> float:
@@ -29,6 +29,13 @@ def nonnegative(name: str, value: Any) -> float:
     if _is_number(value) and value >= 0:
         return float(value)
     raise InvalidInputError(f"{name}={value!r} must be a number that is not negative.")
+
+
+def share(name: str, value: Any) -> float:
+    """A number above zero, at most one."""
+    if _is_number(value) and 0 < value <= 1:
+        return float(value)
+    raise InvalidInputError(f"{name}={value!r} must be a number above 0, at most 1.")
 
 
 def whole(name: str, value: Any, least: int = 1) -> int:

@@ -1,5 +1,5 @@
 """Checks of the parameters of baselines; they are the ones that training uses too."""
 
-from s2mam.training.parameters import choice, nonnegative, positive, whole
+from s2mam.training.parameters import choice, nonnegative, positive, share, whole
 
-__all__ = ["choice", "nonnegative", "positive", "whole"]
+__all__ = ["choice", "nonnegative", "positive", "share", "whole"]
