@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from s2mam._typing import FloatArray
+from s2mam.masks.evidence_swaps import SwapTerms, worth_sharing
 from s2mam.masks.factored import solve_factored
 from s2mam.masks.kernels import LabeledKernels
 from s2mam.masks.noise import best_noise
@@ -116,6 +117,26 @@ class EvidenceCriterion:
         energies = energy - (captured**2).sum(axis=(1, 2))
         values = np.full(kernels.n_columns, np.inf)
         values[out] = self._combine(energies, np.add(volume, _log_determinant(lower)))
+        return values
+
+    def swap_values(self, mask: ArrayLike, noise: float) -> FloatArray:
+        """Return :meth:`addition_values` for ``mask`` without each of its columns in turn.
+
+        Row i belongs to the i-th column of the mask; that column itself gets infinity too. On large
+        tables one factorisation serves all rows.
+        """
+        on = np.asarray(mask, dtype=bool)
+        shared = SwapTerms(self.kernels, on, noise) if worth_sharing(self.kernels) else None
+        values = np.full((np.count_nonzero(on), on.size), np.inf)
+        for row, leaving in enumerate(np.flatnonzero(on)):
+            terms = None if shared is None else shared.without(int(leaving))
+            if terms is None:
+                rest = on.copy()
+                rest[leaving] = False
+                values[row] = self.addition_values(rest, noise)
+                values[row, leaving] = np.inf
+            else:
+                values[row, ~on] = self._combine(*terms)[~on]
         return values
 
     def _combine(self, energy: FloatArray, volume: FloatArray) -> FloatArray:

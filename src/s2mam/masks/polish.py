@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +12,13 @@ from s2mam._typing import BoolArray, FloatArray
 from s2mam.masks.criteria import SmoothCriterion
 
 __all__ = ["PolishedMask", "polish", "swap_values"]
+
+
+@runtime_checkable
+class _Swapping(Protocol):
+    """A criterion that knows the values after all swaps at once."""
+
+    def swap_values(self, mask: ArrayLike, noise: float) -> FloatArray: ...
 
 
 @dataclass(frozen=True)
@@ -35,7 +43,8 @@ def swap_values(criterion: SmoothCriterion, mask: ArrayLike, noise: float) -> Fl
     """Return the criterion after every pair swap, at a given noise.
 
     Row i: the i-th active column leaves; column j: column j enters, infinity where it cannot.
-    One factorisation per active column, low-rank updates for the rest.
+    One factorisation per active column, low-rank updates for the rest; a criterion that can do
+    with less has its own method of this name.
 
     Examples
     --------
@@ -47,6 +56,8 @@ def swap_values(criterion: SmoothCriterion, mask: ArrayLike, noise: float) -> Fl
     >>> swap_values(criterion, [True, False, False], 0.1).argmin()
     np.int64(1)
     """
+    if isinstance(criterion, _Swapping):
+        return criterion.swap_values(mask, noise)
     on = np.asarray(mask, dtype=bool)
     values = np.empty((np.count_nonzero(on), on.size))
     for row, leaving in enumerate(np.flatnonzero(on)):
