@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from solver_problems import make_problem, oracle
@@ -12,6 +14,7 @@ from s2mam.solvers.prepared import PreparedProblem
 from s2mam.solvers.ridge import ColumnSystem
 from s2mam.solvers.ridge_outputs import CoupledSystem, SeparableSystem
 from s2mam.solvers.ridge_rows import RowSystem
+from s2mam.solvers.ridge_shared import SharedSystem
 
 GROUPS = np.array([0, 3, 4])
 SCALES = np.array([2.0, 0.0, 0.3])
@@ -236,6 +239,59 @@ def test_uncoupled_outputs_reach_the_coupled_minimum(monkeypatch, quadratic, fra
     result = solve(problem, tol=1e-8)
     assert result.stop_reason == "gap"
     assert result.objective == pytest.approx(oracle(problem), rel=1e-6)
+
+
+@pytest.mark.parametrize("quadratic", [False, True])
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("weak", [False, True])
+def test_a_shared_factor_gives_what_one_factor_per_output_gives(quadratic, intercept, weak):
+    problem = make_problem("multinomial", quadratic=quadratic)
+    prepared = PreparedProblem(replace(problem, fit_intercept=intercept))
+    rng = np.random.default_rng(0)
+    bend = prepared.bend_at(rng.normal(size=(40, 3)))
+    block = prepared.working.include(GROUPS)
+    energies = prepared.layout.spread(SCALES, GROUPS) * prepared.energies(block, bend)
+    strong = energies > (0.05 if weak else 0.0)
+    pull = rng.normal(size=(40, 3))
+    pull -= pull.mean(axis=1, keepdims=True)
+    pulls = rng.normal(size=prepared.coef_shape)
+    shared, single = (
+        kind(prepared, block, SCALES, strong, bend) for kind in (SharedSystem, SeparableSystem)
+    )
+    right = rng.normal(size=(len(block.rows), 3))
+    np.testing.assert_allclose(shared._approximate(right), single._approximate(right), atol=1e-9)
+    for one, other in zip(
+        shared.solve(pull, np.full(3, 1e-10)), single.solve(pull, np.full(3, 1e-10)), strict=True
+    ):
+        np.testing.assert_allclose(one, other, atol=1e-8)
+    groups = np.array([0, 2, 4, 5])
+    np.testing.assert_allclose(
+        shared.response(groups, pulls), single.response(groups, pulls), rtol=1e-7, atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("quadratic", [False, True])
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("fraction", [0.3, 0.03])
+def test_a_shared_factor_reaches_the_coupled_minimum(monkeypatch, quadratic, intercept, fraction):
+    problem = make_problem("multinomial", quadratic=quadratic, fraction=fraction, seed=3)
+    problem = replace(problem, fit_intercept=intercept)
+    expected = solve(problem, tol=1e-9)
+    monkeypatch.setattr(systems, "_kind_for_outputs", lambda prepared, count: SharedSystem)
+    result = solve(problem, tol=1e-8)
+    assert result.stop_reason == "gap"
+    assert result.objective == pytest.approx(expected.objective, rel=1e-7)
+
+
+def test_which_form_takes_many_outputs():
+    prepared = PreparedProblem(make_problem("multinomial"))
+    free = PreparedProblem(make_problem("multinomial", unpenalised=(1,)))
+    tight = PreparedProblem(make_problem("multinomial", rows=300, quadratic=True))
+    kinds = [systems._kind_for_outputs(prepared, count) for count in (20, 500, 1000)]
+    assert kinds == [CoupledSystem, SeparableSystem, SharedSystem]
+    assert systems._kind_for_outputs(free, 1000) is SeparableSystem
+    assert systems._kind_for_outputs(tight, 1400) is SeparableSystem
+    assert systems._kind_for_outputs(tight, 1600) is SharedSystem
 
 
 def test_an_empty_class_is_no_trouble():

@@ -15,7 +15,7 @@ from s2mam._typing import FloatArray, IntArray
 from s2mam.solvers.linear import Definite, gram
 from s2mam.solvers.ridge import ColumnSystem, descend, own_part, refine
 
-__all__ = ["CoupledSystem", "SeparableSystem"]
+__all__ = ["CoupledSystem", "SeparableSystem", "sum_zero"]
 
 _MAX_STEPS = 500
 
@@ -73,12 +73,10 @@ class SeparableSystem(CoupledSystem):
     """Column system whose factorisation ignores the coupling between outputs."""
 
     def _factorise(self, scaled: IntArray, *, single: bool) -> None:
-        prepared, outputs = self.prepared, self.prepared.outputs
+        prepared = self.prepared
         self._keep(scaled)
         self._single = False
-        diagonal = np.einsum("ikk->ki", self._bend.values) - prepared.weights / outputs**2
-        # what the sum-zero directions feel when all classes are equally likely
-        self._bends = np.maximum(diagonal * (outputs / (outputs - 1.0)), 1e-12 * prepared.weights)
+        self._bends = self._output_bends()
         quadratic = None if prepared.quadratic is None else self._strong_quadratic()
         self._factors = []
         for bend in self._bends:
@@ -88,21 +86,29 @@ class SeparableSystem(CoupledSystem):
             matrix.ravel()[self._n_free * (len(matrix) + 1) :: len(matrix) + 1] += 1.0
             self._factors.append(Definite(matrix, overwrite=True))
 
+    def _output_bends(self) -> FloatArray:
+        """(K, l) bends of the rows, the coupling between outputs left out."""
+        outputs, weights = self.prepared.outputs, self.prepared.weights
+        diagonal = np.einsum("ikk->ki", self._bend.values) - weights / outputs**2
+        # what the sum-zero directions feel when all classes are equally likely
+        bends: FloatArray = np.maximum(diagonal * (outputs / (outputs - 1.0)), 1e-12 * weights)
+        return bends
+
     def _approximate(self, right: FloatArray) -> FloatArray:
         solution = right.copy()
         for k, factor in enumerate(self._factors):
             solution[self._strong, k] = factor.solve(right[self._strong, k])
-        return _sum_zero(solution)
+        return sum_zero(solution)
 
     def _solve_scaled(
         self, right: FloatArray, small: Callable[[FloatArray], bool]
     ) -> tuple[FloatArray, FloatArray]:
         """Conjugate gradients on the coupled system, again on what rounding left of it."""
-        right = _sum_zero(right)
+        right = sum_zero(right)
         return refine(right, lambda rest: self._descend(rest, small), self._apply, small)[:2]
 
     def _descend(self, right: FloatArray, small: Callable[[FloatArray], bool]) -> FloatArray:
-        return descend(_sum_zero(right), self._approximate, self._apply, small, _MAX_STEPS)
+        return descend(sum_zero(right), self._approximate, self._apply, small, _MAX_STEPS)
 
     def response(self, groups: IntArray, pulls: FloatArray) -> FloatArray:
         prepared, first = self.prepared, self._first
@@ -122,7 +128,14 @@ class SeparableSystem(CoupledSystem):
         return answer
 
 
-def _sum_zero(values: FloatArray) -> FloatArray:
-    """Remove the common shift of all outputs, which the softmax does not feel."""
+def sum_zero(values: FloatArray) -> FloatArray:
+    """Remove the common shift of all outputs, which the softmax does not feel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sum_zero(np.array([[1.0, 3.0]]))
+    array([[-1.,  1.]])
+    """
     centred: FloatArray = values - values.mean(axis=1, keepdims=True)
     return centred
