@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from s2mam.bilevel.mask_member import MaskSettings, StartMask, _translate
+from s2mam.bilevel.mask_screen import MAX_SAMPLED, screen_for_sampling, screen_for_search
 from s2mam.bilevel.members import MemberSettings, fit_members, search_masks
 from s2mam.bilevel.views import CLIP, build_view, clip_numeric
 from s2mam.graphs import build_graph
-from s2mam.masks.mask_prior import size_prior
+from s2mam.masks.labeled_atoms import labeled_atoms
+from s2mam.masks.mask_prior import MaskPrior, size_prior
+from s2mam.masks.posterior_evidence import MaskPosterior
+from s2mam.masks.posterior_start import find_modes, forward_states
+from s2mam.masks.relevance import relevance_path
 
 
 def _settings(view, p, *, graph=True, regression=True, budget=None):
@@ -162,12 +169,83 @@ def test_clipping_leaves_codes_and_missing_values_alone():
 
 
 def test_starts_are_translated_between_views_with_and_without_parts():
-    p, kept = 4, np.array([0, 2, 3])
-    split = np.array([True, True, True, True, True, False])  # the last column is a plain line
-    whole = np.array([False, False, False, True, True, True])
-    parts = StartMask(np.array([0, 6]), (8, 2))  # line of 0, curve of 2
-    assert _translate(parts, p, split, kept).tolist() == [True, False, False, False, True, False]
-    assert _translate(parts, p, whole, kept).tolist() == [False, False, False, True, True, False]
-    blocks = StartMask(np.array([4, 7]), (8, 2), whole=True)  # columns 0 and 3 in one piece
-    assert _translate(blocks, p, split, kept).tolist() == [True, False, True, True, False, False]
-    assert _translate(blocks, p, whole, kept).tolist() == [False, False, False, True, False, True]
+    rng = np.random.default_rng(0)
+    lines, curves, rows = rng.normal(size=(6, 3)), rng.normal(size=(3, 6, 1)), np.arange(6)
+    target, weights = rng.normal(size=(6, 1)), np.ones(6)
+    bent = curves * np.array([1.0, 1.0, 0.0])[:, None, None]  # the last column is a plain line
+    split = labeled_atoms(lines, bent, rows, target, weights)
+    whole = labeled_atoms(np.zeros((6, 3)), curves, rows, target, weights)
+
+    def atoms(start, view):
+        mask, hyper = _translate(start, view)
+        assert hyper == (8, 2)
+        return np.flatnonzero(mask).tolist()
+
+    parts = StartMask(np.array([0, 4]), (8, 2))  # line of 0, curve of 1
+    assert atoms(parts, split) == [0, 4]
+    assert atoms(parts, whole) == [3, 4]
+    blocks = StartMask(np.array([3, 5]), (8, 2), whole=True)  # columns 0 and 2 in one piece
+    assert atoms(blocks, split) == [0, 2, 3]
+    assert atoms(blocks, whole) == [3, 5]
+
+
+def _wide_posterior(p=600, rows=40, seed=28):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(rows, p))
+    y = X[:, :4] @ np.array([1.0, 1.0, -1.0, -1.0]) + 0.5 * rng.normal(size=rows)
+    lines = labeled_atoms(
+        X, np.zeros((p, rows, 1)), np.arange(rows), y[:, None] / y.std(), np.ones(rows)
+    )
+    return MaskPosterior(lines, MaskPrior.of(size_prior(p), np.zeros(p)))
+
+
+@pytest.mark.parametrize("thorough", [False, True])
+def test_a_screen_keeps_the_first_of_every_ranking(thorough):
+    posterior = _wide_posterior()
+    kept = screen_for_search(posterior, np.ones(600), thorough=thorough)
+    assert kept.size == MAX_SAMPLED
+    assert (np.diff(kept) > 0).all()
+    relevance, _ = relevance_path(posterior.atoms, np.ones(600), noise=0.1, keep=[30])[30]
+    assert np.isin(np.flatnonzero(relevance[:600]), kept).all()
+    if thorough:
+        chosen = [np.flatnonzero(mask) for mask, _ in forward_states(posterior)]
+        assert max(atoms.size for atoms in chosen) == 16
+        assert np.isin(np.concatenate(chosen), kept).all()
+
+
+@pytest.mark.parametrize("thorough", [False, True])
+def test_a_screen_does_not_depend_on_the_order_of_the_columns(thorough):
+    posterior = _wide_posterior()
+    order = np.random.default_rng(1).permutation(600)
+    atoms = replace(
+        posterior.atoms,
+        straight=posterior.atoms.straight[:, order],
+        curved=posterior.atoms.curved[order],
+    )
+    other = MaskPosterior(atoms, posterior.prior)
+    kept, moved = (
+        screen_for_search(one, np.ones(600), thorough=thorough) for one in (posterior, other)
+    )
+    assert np.sort(order[moved]).tolist() == kept.tolist()
+
+
+def test_a_screen_for_sampling_keeps_masks_whole_and_their_best_neighbours():
+    posterior = _wide_posterior()
+    rng = np.random.default_rng(0)
+    states = []
+    for _ in range(3):
+        mask = np.zeros(1200, dtype=bool)
+        mask[rng.choice(600, 30, replace=False)] = True
+        states.append((mask, (8, 2)))
+    kept = screen_for_sampling(posterior, np.ones(600), states)
+    for mask, hyper in states:
+        assert np.isin(np.flatnonzero(mask), kept).all()
+        assert np.isin(np.argmax(posterior.flip_gains(mask, hyper)), kept)
+
+
+def test_forward_selections_from_many_columns_find_what_one_misses():
+    posterior = _wide_posterior(p=400)
+    best = [find_modes(posterior, np.ones(400), n_forward=count)[0] for count in (1, 20)]
+    assert not best[0].mask[:4].any()
+    assert np.flatnonzero(best[1].mask).tolist() == [0, 1, 2, 3]
+    assert best[1].value > best[0].value

@@ -7,32 +7,32 @@ own posterior prefers. What a start is worth is decided by the posterior of the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
 from s2mam._typing import BoolArray, FloatArray, IntArray
+from s2mam.bilevel.mask_screen import MAX_SAMPLED, screen_for_sampling, screen_for_search
 from s2mam.masks.labeled_atoms import AtomFit, LabeledAtoms
 from s2mam.masks.mask_prior import MaskPrior
 from s2mam.masks.posterior import MaskAverage, average_masks
 from s2mam.masks.posterior_evidence import Hyper, MaskPosterior
-from s2mam.masks.posterior_start import best_modes, climb, find_modes
-from s2mam.masks.relevance import relevance_path
+from s2mam.masks.posterior_start import best_modes, find_modes
 
 __all__ = ["MANY_LABELS", "MaskSettings", "StartMask", "find_masks", "sample_masks"]
 
-# Columns beyond this many are screened before masks are searched for.
-_MAX_SAMPLED = 400
-# Moves of the forward selection that helps to screen.
-_SCREEN_MOVES = 12
-# Noise and steps of the relevance weights that screen.
-_SCREEN_NOISE, _SCREEN_STEPS = 2.0, 2
 # With more labels than this the search is short: the posterior has one mode that is easily found,
 # and a step costs the cube of the labels.
 MANY_LABELS = 150
+# Where columns are screened: forward selections of a search (among 110 columns twenty find what one
+# finds), and states whose neighbours are sampled.
+_FORWARD, _SCREENED = 20, 6
 # Most modes that are sampled around, the fewest jumps a run is worth, and those it forgets.
 _MODES, _SHORTEST, _BURN_IN = 3, 10, 4
+
+_State: TypeAlias = tuple[BoolArray, Hyper]
 
 
 @dataclass(frozen=True)
@@ -97,11 +97,20 @@ def find_masks(atoms: LabeledAtoms, settings: MaskSettings, *, thorough: bool) -
     -------
     list of StartMask
     """
-    kept = _screen(atoms, settings) if atoms.n_columns > _MAX_SAMPLED else None
-    posterior, kept = _restricted(atoms, settings, kept)
     thorough = thorough and atoms.target.shape[0] <= MANY_LABELS
-    modes = find_modes(posterior, settings.weights[kept], thorough=thorough, size=settings.n_select)
-    everywhere = np.concatenate([kept, kept + atoms.n_columns])
+    posterior, kept = MaskPosterior(atoms, settings.prior), np.arange(atoms.n_columns)
+    n_forward = 1
+    if kept.size > MAX_SAMPLED:
+        kept = screen_for_search(posterior, settings.weights, thorough=thorough)
+        posterior, n_forward = _restricted(posterior, kept), _FORWARD
+    modes = find_modes(
+        posterior,
+        settings.weights[kept],
+        thorough=thorough,
+        n_forward=n_forward,
+        size=settings.n_select,
+    )
+    everywhere = _atoms_of(kept, atoms.n_columns)
     whole = not atoms.usable[: atoms.n_columns].any()
     return [StartMask(everywhere[mode.mask], mode.hyper, whole) for mode in modes]
 
@@ -135,70 +144,53 @@ def sample_masks(
         Over all columns.
     """
     p = atoms.n_columns
-    kept = None
-    if p > _MAX_SAMPLED:
-        used = np.concatenate([start.atoms for start in pool]) % p
-        kept = np.union1d(_screen(atoms, settings), used)
-    posterior, kept = _restricted(atoms, settings, kept)
-    usable = posterior.atoms.usable
-    distinct: dict[bytes, tuple[BoolArray, Hyper]] = {}
-    for start in pool:
-        mask = _translate(start, p, usable, kept)
-        distinct.setdefault(mask.tobytes(), (mask, start.hyper))
+    posterior, kept = MaskPosterior(atoms, settings.prior), np.arange(p)
+    states = _distinct([_translate(start, atoms) for start in pool])
+    if p > MAX_SAMPLED:
+        states = sorted(states, key=lambda state: -posterior.value(*state))[:_SCREENED]
+        kept = screen_for_sampling(posterior, settings.weights, states)
+        posterior = _restricted(posterior, kept)
+        states = [(mask[_atoms_of(kept, p)], hyper) for mask, hyper in states]
     few = min(1.0, MANY_LABELS / atoms.target.shape[0])
     steps = max(round(few * steps), min(steps, _SHORTEST))
     n_modes = int(np.clip(steps // _SHORTEST, 1, _MODES))
-    modes = best_modes(posterior, list(distinct.values()), n_modes=n_modes, polish=few == 1.0)
+    modes = best_modes(posterior, states, n_modes=n_modes, polish=few == 1.0)
     average = average_masks(posterior, modes, steps=steps, burn_in=_BURN_IN, rng=rng)
     return average if kept.size == p else _spread(average, kept, p)
 
 
-def _translate(start: StartMask, p: int, usable: BoolArray, kept: IntArray) -> BoolArray:
-    """A start as a mask over the kept columns of a view that may split columns or may not."""
-    everywhere = np.zeros(2 * p, dtype=bool)
-    everywhere[start.atoms] = True
-    straight, curved = everywhere[kept], everywhere[p + kept]
-    can_straight, can_curved = np.split(usable, 2)
+def _translate(start: StartMask, atoms: LabeledAtoms) -> _State:
+    """A start as a state of a view that may split columns or may not."""
+    mask = np.zeros(2 * atoms.n_columns, dtype=bool)
+    mask[start.atoms] = True
+    straight, curved = np.split(mask, 2)
+    can_straight, can_curved = np.split(atoms.usable, 2)
     if start.whole:
         straight = straight | curved
     curved = curved | (straight & ~can_straight)
-    return np.concatenate([straight & can_straight, curved & can_curved])
+    return np.concatenate([straight & can_straight, curved & can_curved]), start.hyper
 
 
-def _restricted(
-    atoms: LabeledAtoms, settings: MaskSettings, kept: IntArray | None
-) -> tuple[MaskPosterior, IntArray]:
-    """Posterior over some of the columns, and which they are."""
-    if kept is None:
-        kept = np.arange(atoms.n_columns)
-    whole = settings.prior
+def _distinct(states: Iterable[_State]) -> list[_State]:
+    """States without those whose mask came before."""
+    kept: dict[bytes, _State] = {}
+    for state in states:
+        kept.setdefault(state[0].tobytes(), state)
+    return list(kept.values())
+
+
+def _atoms_of(columns: IntArray, p: int) -> IntArray:
+    return np.concatenate([columns, columns + p])
+
+
+def _restricted(posterior: MaskPosterior, kept: IntArray) -> MaskPosterior:
+    """The posterior over some of the columns."""
+    whole = posterior.prior
     prior = MaskPrior(whole.size[: kept.size + 1], whole.odds[kept], whole.lift[: kept.size + 1])
-    return MaskPosterior(_take_columns(atoms, kept), prior), kept
-
-
-def _screen(atoms: LabeledAtoms, settings: MaskSettings) -> IntArray:
-    """Columns worth sampling, in column order.
-
-    Half of them have the largest relevance when all columns share the labels, half gain the most
-    beside the columns of a forward selection.
-    """
-    p = atoms.n_columns
-    path = relevance_path(atoms, settings.weights, noise=_SCREEN_NOISE, keep=[_SCREEN_STEPS])
-    relevance, _ = path[_SCREEN_STEPS]
-    posterior = MaskPosterior(atoms, settings.prior)
-    none = np.zeros(2 * p, dtype=bool)
-    forward, hyper, _ = climb(posterior, none, (8, 2), max_moves=_SCREEN_MOVES, swaps=False)
-    gains = np.where(forward, np.inf, posterior.flip_gains(forward, hyper))
-    by_relevance = np.argsort(-(relevance[:p] + relevance[p:]), kind="stable")
-    by_gain = np.argsort(-np.maximum(gains[:p], gains[p:]), kind="stable")
-    half = _MAX_SAMPLED // 2
-    chosen = np.concatenate([by_gain[:half], by_relevance[:half]])
-    return np.unique(chosen)
+    return MaskPosterior(_take_columns(posterior.atoms, kept), prior)
 
 
 def _take_columns(atoms: LabeledAtoms, kept: IntArray) -> LabeledAtoms:
-    if kept.size == atoms.n_columns:
-        return atoms
     curved = atoms.curved[kept]
     return LabeledAtoms(
         straight=atoms.straight[:, kept],

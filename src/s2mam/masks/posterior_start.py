@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -16,16 +17,20 @@ from s2mam.masks.mask_prior import column_codes
 from s2mam.masks.posterior_evidence import Hyper, MaskPosterior
 from s2mam.masks.relevance import relevance_path
 
-__all__ = ["Mode", "best_modes", "climb", "find_modes", "hyper_moves"]
+__all__ = ["Mode", "best_modes", "climb", "find_modes", "forward_states", "hyper_moves"]
 
 # Noise and steps of the relevance weights; other levels lead to other columns.
 _NOISE, _OTHER_NOISE, _STEPS = 0.1, (0.02, 0.5), 60
 # Atoms that the forward selection takes, and where its amplitude and curve share start.
 _FORWARD, _MIDDLE = 16, (8, 2)
+# Atoms that further forward selections take, and how many of these are climbed from.
+_SHORT, _OTHERS = 7, 6
 # Most moves of a climb, and of one that only adapts a mask to slightly other labels.
 _MOVES, _FEW_MOVES = 60, 8
 # Gains below this are rounding.
 _GAIN = 1e-9
+
+_State: TypeAlias = tuple[BoolArray, Hyper]
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,7 @@ def find_modes(
     prior_weights: FloatArray,
     *,
     thorough: bool = True,
+    n_forward: int = 1,
     size: int | None = None,
 ) -> list[Mode]:
     """Climb by flips from different starts.
@@ -65,6 +71,8 @@ def find_modes(
     thorough : bool
         Start from relevant columns at several levels of noise, from relevant atoms, and along a
         forward selection; otherwise from relevant columns only. The starts miss different modes.
+    n_forward : int
+        Number of forward selections (see `forward_states`).
     size : int, optional
         Columns to start from; by default one for every six labels, at most eight.
 
@@ -82,7 +90,7 @@ def find_modes(
             _relevant_columns(_relevance(posterior, prior_weights, noise), size)
             for noise in _OTHER_NOISE
         )
-        order = np.argsort(-relevance, kind="stable")
+        order = _ranked(relevance)
         starts.extend([order[:size], order[: 2 * size]])
     states = []
     for atoms in starts:
@@ -90,41 +98,95 @@ def find_modes(
         mask[atoms] = posterior.atoms.usable[atoms]
         states.append((mask, _best_amplitude(posterior, mask)))
     if thorough:
-        states.extend(_forward_states(posterior))
+        states.extend(forward_states(posterior, n_forward))
     return _climb_all(posterior, states, swaps=False)
 
 
 def _relevance(posterior: MaskPosterior, prior_weights: FloatArray, noise: float) -> FloatArray:
-    """Relevance weights (2p,), below zero for atoms that cannot be used."""
+    """Relevance weights (2p,), zero for atoms that cannot be used or have lost all weight."""
     path = relevance_path(posterior.atoms, prior_weights, noise=noise, keep=[_STEPS])
-    return np.where(posterior.atoms.usable, path[_STEPS][0], -1.0)
+    return np.where(posterior.atoms.usable, path[_STEPS][0], 0.0)
 
 
 def _relevant_columns(weights: FloatArray, size: int) -> IntArray:
     p = weights.size // 2
-    columns = np.argsort(-(weights[:p] + weights[p:]), kind="stable")[:size]
+    columns = _ranked(weights[:p] + weights[p:])[:size]
     return np.concatenate([columns, columns + p])
 
 
-def _forward_states(posterior: MaskPosterior) -> list[tuple[BoolArray, Hyper]]:
-    """The best states along a forward selection, and its last one.
+def _ranked(weights: FloatArray) -> IntArray:
+    """Those with a positive weight, the heaviest first: no order of the columns breaks ties."""
+    order = np.argsort(-weights, kind="stable")
+    return order[: np.count_nonzero(weights > 0.0)]
+
+
+def forward_states(posterior: MaskPosterior, n_starts: int = 1) -> list[_State]:
+    """The best states along forward selections, and the last one of the first.
+
+    Where columns are many, junk beats every single column that matters, and a selection that begins
+    with it seldom comes back: others are made to begin with the columns that say most alone.
+
+    Parameters
+    ----------
+    posterior : MaskPosterior
+        The posterior.
+    n_starts : int
+        Number of forward selections.
+
+    Returns
+    -------
+    list of (mask, hyper)
+    """
+    none = np.zeros(2 * posterior.atoms.n_columns, dtype=bool)
+    path = _forward_path(posterior, none, _FORWARD)
+    states = [*_best(path, 2), path[-1]]
+    if n_starts > 1:
+        firsts = _telling_atoms(posterior, none)[1:n_starts]
+        paths = [_forward_path(posterior, _flipped(none, atom), _SHORT) for atom in firsts]
+        states.extend(_best([_best(path, 1)[0] for path in paths], _OTHERS))
+    return [(mask, hyper) for _, mask, hyper in states]
+
+
+def _forward_path(
+    posterior: MaskPosterior, mask: BoolArray, moves: int
+) -> list[tuple[float, BoolArray, Hyper]]:
+    """States of a forward selection with their values.
 
     The first columns often do not pay for themselves before the others are there, so atoms are
     added by evidence alone, whatever the prior says.
     """
-    mask, hyper = np.zeros(2 * posterior.atoms.n_columns, dtype=bool), _MIDDLE
-    path: list[tuple[float, BoolArray, Hyper]] = [(posterior.value(mask, hyper), mask, hyper)]
-    for _ in range(min(_FORWARD, int(posterior.atoms.usable.sum()))):
-        price = posterior.prior.flip_gains(column_codes(mask))
-        gains = np.where(mask, -np.inf, posterior.flip_gains(mask, hyper) - price)
-        mask = _flipped(mask, int(np.argmax(gains)))
+    hyper = _MIDDLE
+    path = [(posterior.value(mask, hyper), mask, hyper)]
+    for _ in range(min(moves, int(np.count_nonzero(posterior.atoms.usable & ~mask)))):
+        mask = _flipped(mask, int(np.argmax(_unpriced_gains(posterior, mask, hyper))))
         value = posterior.value(mask, hyper)
         for move in hyper_moves(posterior, hyper):
             if (other := posterior.value(mask, move)) > value:
                 value, hyper = other, move
         path.append((value, mask, hyper))
-    best = sorted(path, key=lambda state: -state[0])[:2]
-    return [(mask, hyper) for _, mask, hyper in [*best, path[-1]]]
+    return path
+
+
+def _unpriced_gains(posterior: MaskPosterior, mask: BoolArray, hyper: Hyper) -> FloatArray:
+    """Gain in evidence of every atom that is off."""
+    price = posterior.prior.flip_gains(column_codes(mask))
+    gains: FloatArray = np.where(mask, -np.inf, posterior.flip_gains(mask, hyper) - price)
+    return gains
+
+
+def _telling_atoms(posterior: MaskPosterior, none: BoolArray) -> list[int]:
+    """The better atom of each column, those that say most alone first."""
+    p = posterior.atoms.n_columns
+    straight, curved = np.split(_unpriced_gains(posterior, none, _MIDDLE), 2)
+    better = np.where(straight >= curved, np.arange(p), np.arange(p, 2 * p))
+    order = np.argsort(-np.maximum(straight, curved), kind="stable")
+    return [int(atom) for atom in better[order] if posterior.atoms.usable[atom]]
+
+
+def _best(
+    states: list[tuple[float, BoolArray, Hyper]], count: int
+) -> list[tuple[float, BoolArray, Hyper]]:
+    return sorted(states, key=lambda state: -state[0])[:count]
 
 
 def best_modes(
