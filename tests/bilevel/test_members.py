@@ -7,10 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from s2mam.bilevel.mask_member import MaskSettings, StartMask, _translate
+from s2mam.bilevel.mask_member import MaskSettings, StartMask, _translate, find_masks
 from s2mam.bilevel.mask_screen import MAX_SAMPLED, screen_for_sampling, screen_for_search
 from s2mam.bilevel.members import MemberSettings, fit_members, search_masks
 from s2mam.bilevel.views import CLIP, build_view, clip_numeric
+from s2mam.datasets import make_wide_regression
 from s2mam.graphs import build_graph
 from s2mam.masks.labeled_atoms import labeled_atoms
 from s2mam.masks.mask_prior import MaskPrior, size_prior
@@ -249,3 +250,21 @@ def test_forward_selections_from_many_columns_find_what_one_misses():
     assert not best[0].mask[:4].any()
     assert np.flatnonzero(best[1].mask).tolist() == [0, 1, 2, 3]
     assert best[1].value > best[0].value
+
+
+@pytest.mark.parametrize("seed", [9, 10, 11])
+def test_a_deep_search_among_very_many_columns_finds_what_another_misses(seed):
+    p, rows = 450, 50
+    data = make_wide_regression(rows, p - 4, random_state=seed)
+    order = np.random.default_rng(0).permutation(p)  # the columns that matter come first
+    view = build_view(data.X[:, order], ("numeric",) * p, length=1.5)
+    target = (data.y - data.y.mean()) / data.y.std()
+    atoms = labeled_atoms(
+        view.atoms.straight, view.atoms.curved, np.arange(rows), target[:, None], np.ones(rows)
+    )
+    settings = MaskSettings(size_prior(p), np.zeros(p), np.ones(p))
+    usual, deep = (
+        find_masks(atoms, settings, thorough=True, deep=deep)[0] for deep in (False, True)
+    )
+    assert np.unique(usual.atoms % p).size == 0
+    assert sorted(order[np.unique(deep.atoms % p)]) == [0, 1, 2, 3]

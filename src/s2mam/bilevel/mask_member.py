@@ -81,7 +81,9 @@ class StartMask:
     whole: bool = False
 
 
-def find_masks(atoms: LabeledAtoms, settings: MaskSettings, *, thorough: bool) -> list[StartMask]:
+def find_masks(
+    atoms: LabeledAtoms, settings: MaskSettings, *, thorough: bool, deep: bool = False
+) -> list[StartMask]:
     """Search for modes of the mask posterior.
 
     Parameters
@@ -92,6 +94,10 @@ def find_masks(atoms: LabeledAtoms, settings: MaskSettings, *, thorough: bool) -
         The prior.
     thorough : bool
         Whether to start from many places.
+    deep : bool
+        Where columns are screened, whether a thorough search starts from many more. Numbers say so
+        much about a mask that it pays; the few labels of classes have high posteriors for masks
+        that are wrong, too, and a search that finds them all does harm.
 
     Returns
     -------
@@ -99,15 +105,15 @@ def find_masks(atoms: LabeledAtoms, settings: MaskSettings, *, thorough: bool) -
     """
     thorough = thorough and atoms.target.shape[0] <= MANY_LABELS
     posterior, kept = MaskPosterior(atoms, settings.prior), np.arange(atoms.n_columns)
-    n_forward = 1
+    deep = deep and kept.size > MAX_SAMPLED
     if kept.size > MAX_SAMPLED:
-        kept = screen_for_search(posterior, settings.weights, thorough=thorough)
-        posterior, n_forward = _restricted(posterior, kept), _FORWARD
+        kept = screen_for_search(posterior, settings.weights, thorough=thorough and deep)
+        posterior = _restricted(posterior, kept)
     modes = find_modes(
         posterior,
         settings.weights[kept],
         thorough=thorough,
-        n_forward=n_forward,
+        n_forward=_FORWARD if deep else 1,
         size=settings.n_select,
     )
     everywhere = _atoms_of(kept, atoms.n_columns)

@@ -40,7 +40,7 @@ def screen_for_search(
     prior_weights : (p,) array
         Start of the relevance weights.
     thorough : bool
-        Whether the search will start from forward selections, too.
+        Whether the search will start from many forward selections.
 
     Returns
     -------

@@ -154,7 +154,8 @@ def search_masks(
             continue
         straight, curved = view.atoms.straight, view.atoms.curved
         atoms = labeled_atoms(straight, curved, rows[few], target[few], weights[few])
-        found.extend(find_masks(atoms, settings.prior(index), thorough=thorough))
+        prior, deep = settings.prior(index), settings.regression
+        found.extend(find_masks(atoms, prior, thorough=thorough, deep=deep))
     return found
 
 
