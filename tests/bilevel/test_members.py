@@ -178,7 +178,7 @@ def test_starts_are_translated_between_views_with_and_without_parts():
     whole = labeled_atoms(np.zeros((6, 3)), curves, rows, target, weights)
 
     def atoms(start, view):
-        mask, hyper = _translate(start, view)
+        mask, hyper = _translate(start, view.usable)
         assert hyper == (8, 2)
         return np.flatnonzero(mask).tolist()
 

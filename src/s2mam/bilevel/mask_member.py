@@ -151,7 +151,8 @@ def sample_masks(
     """
     p = atoms.n_columns
     posterior, kept = MaskPosterior(atoms, settings.prior), np.arange(p)
-    states = _distinct([_translate(start, atoms) for start in pool])
+    usable = atoms.usable
+    states = _distinct(_translate(start, usable) for start in pool)
     if p > MAX_SAMPLED:
         states = sorted(states, key=lambda state: -posterior.value(*state))[:_SCREENED]
         kept = screen_for_sampling(posterior, settings.weights, states)
@@ -165,12 +166,12 @@ def sample_masks(
     return average if kept.size == p else _spread(average, kept, p)
 
 
-def _translate(start: StartMask, atoms: LabeledAtoms) -> _State:
+def _translate(start: StartMask, usable: BoolArray) -> _State:
     """A start as a state of a view that may split columns or may not."""
-    mask = np.zeros(2 * atoms.n_columns, dtype=bool)
+    mask = np.zeros(usable.size, dtype=bool)
     mask[start.atoms] = True
     straight, curved = np.split(mask, 2)
-    can_straight, can_curved = np.split(atoms.usable, 2)
+    can_straight, can_curved = np.split(usable, 2)
     if start.whole:
         straight = straight | curved
     curved = curved | (straight & ~can_straight)

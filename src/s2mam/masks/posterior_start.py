@@ -180,7 +180,8 @@ def _telling_atoms(posterior: MaskPosterior, none: BoolArray) -> list[int]:
     straight, curved = np.split(_unpriced_gains(posterior, none, _MIDDLE), 2)
     better = np.where(straight >= curved, np.arange(p), np.arange(p, 2 * p))
     order = np.argsort(-np.maximum(straight, curved), kind="stable")
-    return [int(atom) for atom in better[order] if posterior.atoms.usable[atom]]
+    ranked = better[order]
+    return [int(atom) for atom in ranked[posterior.atoms.usable[ranked]]]
 
 
 def _best(
