@@ -94,8 +94,9 @@ def test_ctrl_c_ends_a_fit_without_a_trace(tmp_path: Path):
 
 def test_ctrl_c_keeps_the_model_when_asked_for(tmp_path: Path):
     rng = np.random.default_rng(0)
-    table = pd.DataFrame(rng.normal(size=(150, 6)), columns=list("abcdef"))
-    table["y"] = table["a"] + rng.normal(size=150)
+    # So many rows that the fit goes on for seconds after its first checkpoint.
+    table = pd.DataFrame(rng.normal(size=(1500, 8)), columns=list("abcdefgh"))
+    table["y"] = table["a"] + rng.normal(size=1500)
     table.to_csv(tmp_path / "t.csv", index=False)
     options = ["--keep-on-stop", "--json"]
     with subprocess.Popen(

@@ -48,7 +48,7 @@ def test_warm_start_saves_sweeps_and_trace_never_rises(name):
     cold = solve(problem, method="admm")
     warm = solve(problem, method="admm", start=cold)
     assert warm.n_iter < cold.n_iter
-    assert warm.objective <= cold.objective
+    assert warm.objective <= cold.objective * (1.0 + 1e-14)  # rounding
     assert np.all(np.diff(cold.trace) <= 0.0)
 
 
