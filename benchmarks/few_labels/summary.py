@@ -141,7 +141,7 @@ def _sorted_methods(rows: Sequence[Row]) -> list[str]:
 def _shared_seeds(rows: Sequence[Row], methods: Sequence[str]) -> tuple[list[str], list[Row]]:
     """Methods that were run widely, and the rows of the seeds and sets that all of them have.
 
-    Others would be ranked on easier or harder cells; a method with less than a third of the cells
+    Others would be ranked on easier or harder cells; a method with less than nine tenths of the cells
     of ours is left out.
     """
     places = {
@@ -153,7 +153,7 @@ def _shared_seeds(rows: Sequence[Row], methods: Sequence[str]) -> tuple[list[str
         for method in methods
     }
     most = max((len(found) for found in places.values()), default=0)
-    ranked = [method for method in methods if 3 * len(places[method]) >= most]
+    ranked = [method for method in methods if 10 * len(places[method]) >= 9 * most]
     common = set.intersection(*(places[method] for method in ranked)) if ranked else set()
     kept = [
         row

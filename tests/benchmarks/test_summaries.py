@@ -31,12 +31,14 @@ def test_wins_use_the_seeds_that_both_have_and_rare_methods_have_no_rank():
 
 
 def test_ranks_use_the_seeds_that_all_have():
-    rows = [row("s2mam", 0, 0.8), row("s2mam", 1, 0.2)]
-    rows += [row("svm", 0, 0.7), row("svm", 1, 0.9), row("gp", 0, 0.9)]
+    rows = [row("s2mam", seed, 0.8 if seed else 0.0) for seed in range(10)]
+    rows += [row("svm", seed, 0.7 if seed else 9.9) for seed in range(10)]
+    rows += [row("gp", seed, 0.9) for seed in range(1, 10)]
+    rows += [row("lasso", seed, 0.95) for seed in range(1, 9)]
     text = summarize(rows)
-    ranks = {method: line(text, method)[1] for method in ("gp", "s2mam", "svm")}
-    assert ranks == {"gp": "1.00", "s2mam": "2.00", "svm": "3.00"}
-    assert "over the 1 sets and 1 seeds" in text
+    ranks = {method: line(text, method)[1] for method in ("gp", "s2mam", "svm", "lasso")}
+    assert ranks == {"gp": "1.00", "s2mam": "2.00", "svm": "3.00", "lasso": "–"}
+    assert "over the 1 sets and 9 seeds" in text
 
 
 def test_failures_are_counted_and_leave_the_means_alone():
