@@ -141,8 +141,8 @@ def _sorted_methods(rows: Sequence[Row]) -> list[str]:
 def _shared_seeds(rows: Sequence[Row], methods: Sequence[str]) -> tuple[list[str], list[Row]]:
     """Methods that were run widely, and the rows of the seeds and sets that all of them have.
 
-    Others would be ranked on easier or harder cells; a method with less than nine tenths of the cells
-    of ours is left out.
+    Others would be ranked on easier or harder cells; a method with less than nine tenths of our
+    cells is left out.
     """
     places = {
         method: {
