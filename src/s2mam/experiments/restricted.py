@@ -16,9 +16,9 @@ __all__ = ["load_restricted"]
 
 _VARIABLE = "S2MAM_DATA_HOME"
 _WHAT = {
-    "adni": "the ADNI tables you were granted (ida.loni.usc.edu)",
-    "celeba": "the CelebA-HQ images and their attribute list",
-    "agedb": "the AgeDB images",
+    "adni": "the ADNI tables ADNIMERGE*.csv, UCSFFSX_*.csv and NEUROBAT*.csv (ida.loni.usc.edu)",
+    "celeba": "the folder CelebAMask-HQ with CelebA-HQ-img and CelebAMask-HQ-attribute-anno.txt",
+    "agedb": "the AgeDB images, <id>_<person>_<age>_<f or m>.jpg",
     "coil20_images": "the images of coil-20-proc.zip",
 }
 

@@ -160,6 +160,15 @@ _EXTRA = (
         grid={"sparsity": _PENALTIES, "manifold": _PENALTIES},
         takes_budget=True,
     ),
+    # With many classes its tuning alone takes hours.
+    System(
+        "PBCS (untuned)",
+        {
+            "classification": "s2mam.baselines.pbcs:PBCSClassifier",
+            "regression": "s2mam.baselines.pbcs:PBCSRegressor",
+        },
+        grid={},
+    ),
 )
 _REGISTERED: dict[str, System] = {}
 
