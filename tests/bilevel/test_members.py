@@ -62,7 +62,7 @@ def test_every_kind_of_member_predicts(data):
     _, f, views = data
     members = _fit(data)
     names = [member.name for member in members]
-    assert set(names) == {"masks", "relevance", "lines", "graph"}
+    assert set(names) == {"masks", "sharp_masks", "relevance", "lines", "graph"}
     assert {member.view for member in members} == {0, 1}
     for member in members:
         atoms = views[member.view].atoms
@@ -147,18 +147,29 @@ def test_very_many_columns_are_screened():
     Z = rng.normal(size=(50, p))
     target = (2 * Z[:, 7] + 0.1 * rng.normal(size=50))[:, None]
     view = build_view(Z, ("numeric",) * p)
-    member = _search_and_fit(
+    masks, sharp = _search_and_fit(
         [view],
         np.arange(50),
         target,
         np.ones(50),
         _settings(view, p, graph=False),
         steps=3,
-    )[0]
-    assert member.probabilities.shape == (p,)
-    assert np.argmax(member.probabilities) == 7
-    out = np.flatnonzero(~member.fit.straight.any(axis=1) & ~member.fit.curved.any(axis=(1, 2)))
-    assert out.size >= 30
+    )[:2]
+    assert masks.probabilities.shape == (p,)
+    assert np.argmax(masks.probabilities) == 7
+    for member in (masks, sharp):
+        size = np.square(member.fit.straight).sum(axis=1)
+        size += np.square(member.fit.curved).sum(axis=(1, 2))
+        assert np.argmax(size) == 7, member.name
+        assert np.count_nonzero(size == 0.0) >= 30, member.name
+
+
+def test_classes_have_no_sharp_masks(data):
+    _, f, views = data
+    codes = np.sign(f[:40, None])
+    settings = _settings(views[0], 5, regression=False)
+    members = _search_and_fit(views, np.arange(40), codes, np.ones(40), settings, steps=5)
+    assert not {"sharp_masks", "rough_masks"} & {member.name for member in members}
 
 
 def test_clipping_leaves_codes_and_missing_values_alone():

@@ -67,11 +67,33 @@ def test_adds_members_without_masks_and_leaves_the_others_as_they_are(regression
     pool_after, after = members([*views, rough])
     assert [mask.atoms.tolist() for mask in pool] == [mask.atoms.tolist() for mask in pool_after]
     added = [member for member in after if member.view == 2]
-    assert {member.name for member in added} == {"rough"}
+    assert {member.name for member in added} == {"rough", *(["rough_masks"] if regression else [])}
     assert all(member.probabilities is None for member in added)
     kept = [member for member in after if member.view < 2]
     for old, new in zip(before, kept, strict=True):
         np.testing.assert_array_equal(old.fit.curved, new.fit.curved)
+
+
+def test_rough_curves_of_masks_have_the_columns_that_the_masks_believe_in():
+    """A step in one of five columns: the masks find it, and its rough curve has it alone."""
+    rng = np.random.default_rng(5)
+    Z, kinds = rng.normal(size=(120, 5)), ["numeric"] * 5
+    views = [build_view(Z, kinds), build_view(np.tanh(Z), kinds, whole=True)]
+    views.append(build_rough_view(Z, kinds))
+    masks = MaskSettings(size_prior(5), np.zeros(5), np.ones(5))
+    settings = MemberSettings(masks, None, regression=True)
+    rows = np.arange(80)
+    target = np.sign(Z[:80, 3:4]) + 0.2 * rng.normal(size=(80, 1))
+    pool = search_masks(views, rows, target, np.ones(80), settings, thorough=True, rng=rng)
+    members = fit_members(views, rows, target, np.ones(80), settings, pool=pool, steps=20, rng=rng)
+    by_masks = [member for member in members if member.name == "rough_masks"]
+    assert len(by_masks) == 2
+    for member in by_masks:
+        size = np.square(member.fit.curved).sum(axis=(1, 2))
+        assert size[3] > 100.0 * np.delete(size, 3).sum()
+    alone = next(member for member in members if member.name == "rough")
+    size = np.square(alone.fit.curved).sum(axis=(1, 2))
+    assert size[3] < 100.0 * np.delete(size, 3).sum()
 
 
 def test_classes_leave_the_scales_of_members_alone_and_numbers_do_not():

@@ -169,6 +169,36 @@ def test_a_run_in_a_hopeless_place_does_not_count():
     np.testing.assert_allclose(both.probabilities, alone.probabilities, atol=0.02)
 
 
+def test_the_sharp_average_is_that_of_a_power_of_the_posterior():
+    posterior = _posterior(3)
+    states, share, _ = _enumerate(posterior)
+    power = share**4 / np.sum(share**4)
+    start = Mode(np.zeros(6, dtype=bool), (0, 0), posterior.value(np.zeros(6, dtype=bool), (0, 0)))
+    rng = np.random.default_rng(0)
+    average = average_masks(posterior, [start], steps=3000, burn_in=10, rng=rng, sharp=True)
+    parts = [posterior.fit(*state) for state in states]
+    for name in ("straight", "curved", "intercept"):
+        exact = sum(one * getattr(part, name) for one, part in zip(power, parts, strict=True))
+        np.testing.assert_allclose(getattr(average.sharp, name), exact, atol=0.01)
+
+
+def test_the_sharp_average_counts_states_that_a_run_left_at_once():
+    """The run begins at the best mask and has left it when the burn-in ends."""
+    posterior = _posterior(0)
+    states, share, _ = _enumerate(posterior)
+    mask, hyper = states[int(np.argmax(share))]
+    mode = Mode(mask, hyper, posterior.value(mask, hyper))
+    rng = np.random.default_rng(1)
+    average = average_masks(posterior, [mode], steps=2, burn_in=1, rng=rng, sharp=True)
+    best = posterior.fit(mask, hyper)
+    near, far = (np.abs(fit.straight - best.straight).max() for fit in (average.sharp, average.fit))
+    assert near < far
+    rng = np.random.default_rng(1)
+    plain = average_masks(posterior, [mode], steps=2, burn_in=1, rng=rng)
+    assert plain.sharp is None
+    np.testing.assert_array_equal(plain.fit.straight, average.fit.straight)
+
+
 @pytest.mark.parametrize("p", [1, 2, 7, 30])
 def test_size_prior_sums_to_one_over_masks(p):
     total = sum(comb(p, k) * np.exp(value) for k, value in enumerate(size_prior(p)))

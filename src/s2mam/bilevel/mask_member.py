@@ -128,6 +128,7 @@ def sample_masks(
     *,
     steps: int,
     rng: np.random.Generator,
+    sharp: bool = False,
 ) -> MaskAverage:
     """Average over masks near the best modes of a pool.
 
@@ -143,6 +144,8 @@ def sample_masks(
         Jumps of the sampler.
     rng : Generator
         Source of the jumps.
+    sharp : bool
+        Whether to average by a power of the posterior, too.
 
     Returns
     -------
@@ -162,7 +165,7 @@ def sample_masks(
     steps = max(round(few * steps), min(steps, _SHORTEST))
     n_modes = int(np.clip(steps // _SHORTEST, 1, _MODES))
     modes = best_modes(posterior, states, n_modes=n_modes, polish=few == 1.0)
-    average = average_masks(posterior, modes, steps=steps, burn_in=_BURN_IN, rng=rng)
+    average = average_masks(posterior, modes, steps=steps, burn_in=_BURN_IN, rng=rng, sharp=sharp)
     return average if kept.size == p else _spread(average, kept, p)
 
 
@@ -213,17 +216,21 @@ def _take_columns(atoms: LabeledAtoms, kept: IntArray) -> LabeledAtoms:
 
 def _spread(average: MaskAverage, kept: IntArray, p: int) -> MaskAverage:
     """The same average over all p columns."""
-    fit = average.fit
-    straight = np.zeros((p, fit.straight.shape[1]))
-    curved = np.zeros((p, *fit.curved.shape[1:]))
-    straight[kept], curved[kept] = fit.straight, fit.curved
     # A column that was screened out is less likely than any that was not, but not impossible.
     probabilities = np.full(p, 0.1 * float(average.probabilities.min()))
     probabilities[kept] = average.probabilities
     return MaskAverage(
         probabilities,
-        AtomFit(straight, curved, fit.intercept),
+        _spread_fit(average.fit, kept, p),
         average.log_posterior,
         average.size,
         average.evidence,
+        None if average.sharp is None else _spread_fit(average.sharp, kept, p),
     )
+
+
+def _spread_fit(fit: AtomFit, kept: IntArray, p: int) -> AtomFit:
+    straight = np.zeros((p, fit.straight.shape[1]))
+    curved = np.zeros((p, *fit.curved.shape[1:]))
+    straight[kept], curved[kept] = fit.straight, fit.curved
+    return AtomFit(straight, curved, fit.intercept)

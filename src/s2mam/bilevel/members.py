@@ -1,9 +1,11 @@
 """The additive models that are averaged, all fitted to the same labelled rows.
 
 - *masks*: the posterior average over hard masks, one per view;
+- *sharp_masks*: the same by a power of the posterior, for numbers: the few best masks alone;
 - *relevance*: the expected mask after one or a few steps from "all columns alike", per view, and
   straight lines of all columns alike;
 - *rough*: the same with curves that have kinks and steps, in a view of its own;
+- *rough_masks*: rough curves of the columns that the masks believe in, for numbers;
 - *lines*: straight lines of few columns, for numbers, and through values that are far out;
 - *self_training*: lines of all columns, fitted to all rows with the classes they give them;
 - *graph*: labels spread along a graph over all rows, then the additive model refitted to all rows;
@@ -38,6 +40,9 @@ RELEVANCE = {
 }
 # The same for the rough members.
 _ROUGH = {"numbers": ((0.5, 4), (2.0, 1), (2.0, 4)), "classes": ((2.0, 0), (2.0, 1))}
+# The same from the mask probabilities, for numbers, and the least that a column starts with: masks
+# find columns better than relevance does, but their curves have no steps. Classes lose by it.
+_ROUGH_MASKS, _UNLIKELY = ((0.5, 2), (2.0, 0)), 1e-6
 # Noise of the members that are lines of all columns alike: tables where every column says a little
 # have nothing to choose and no labels to spare for curves.
 _LINES = ((0.1, 0), (1.0, 0))
@@ -103,7 +108,8 @@ class MemberFit:
     Attributes
     ----------
     name : str
-        "masks", "relevance", "lines", "rough", "self_training" or "graph".
+        "masks", "sharp_masks", "relevance", "lines", "rough", "rough_masks", "self_training" or
+        "graph".
     view : int
         The view its coefficients belong to.
     fit : AtomFit
@@ -113,7 +119,7 @@ class MemberFit:
     path : (steps, 2) array or None
         Log-posterior and size along the run, for "masks".
     evidence : float
-        Log-evidence of the masks, for "masks"; else zero.
+        Log-evidence of the masks, for "masks" and "sharp_masks"; else zero.
     """
 
     name: str
@@ -204,15 +210,16 @@ def fit_members(
         atoms = labeled_atoms(straight, curved, rows[few], target[few], weights[few])
         if view.role == "rough":
             members.extend(_relevance_members(atoms, "rough", index, prior, _ROUGH[settings.task]))
+            if settings.regression:
+                by_masks = replace(prior, weights=_mean_probabilities(members))
+                members.extend(
+                    _relevance_members(atoms, "rough_masks", index, by_masks, _ROUGH_MASKS)
+                )
             continue
         if view.role == "far":
             members.extend(_relevance_members(atoms, "lines", index, prior, _FAR_LINES, 0.0))
             continue
-        average = sample_masks(atoms, prior, pool, steps=steps, rng=rng)
-        path = np.column_stack([average.log_posterior, average.size])
-        members.append(
-            MemberFit("masks", index, average.fit, average.probabilities, path, average.evidence)
-        )
+        members.extend(_mask_members(atoms, index, prior, settings.regression, pool, steps, rng))
         kept = RELEVANCE[settings.task]
         members.extend(_relevance_members(atoms, "relevance", index, prior, kept))
         if index == 0:
@@ -227,6 +234,32 @@ def fit_members(
             members.append(MemberFit("self_training", 0, lines))
         members.extend(_graph_members(views[0], rows, target, weights, settings, rng))
     return members
+
+
+def _mask_members(
+    atoms: LabeledAtoms,
+    index: int,
+    prior: MaskSettings,
+    sharp: bool,
+    pool: Sequence[StartMask],
+    steps: int,
+    rng: np.random.Generator,
+) -> list[MemberFit]:
+    """The average over masks, and the sharp one where it is asked for."""
+    average = sample_masks(atoms, prior, pool, steps=steps, rng=rng, sharp=sharp)
+    path = np.column_stack([average.log_posterior, average.size])
+    evidence = average.evidence
+    members = [MemberFit("masks", index, average.fit, average.probabilities, path, evidence)]
+    if average.sharp is not None:
+        members.append(MemberFit("sharp_masks", index, average.sharp, evidence=evidence))
+    return members
+
+
+def _mean_probabilities(members: Sequence[MemberFit]) -> FloatArray:
+    """Mask probabilities, averaged over the views, as weights of columns."""
+    known = [one.probabilities for one in members if one.probabilities is not None]
+    mean: FloatArray = np.mean(known, axis=0)
+    return np.maximum(mean, _UNLIKELY)
 
 
 def _relevance_members(

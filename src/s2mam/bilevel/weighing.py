@@ -14,7 +14,15 @@ __all__ = ["LabeledRows", "prior_weights", "weigh"]
 
 # Prior share of each kind of member, up to a factor.
 _PRIOR = {
-    "numbers": {"masks": 0.25, "relevance": 0.45, "rough": 0.45, "graph": 0.3, "lines": 0.15},
+    "numbers": {
+        "masks": 0.12,
+        "sharp_masks": 0.12,
+        "relevance": 0.45,
+        "rough": 0.45,
+        "rough_masks": 0.1,
+        "graph": 0.3,
+        "lines": 0.15,
+    },
     "classes": {
         "masks": 0.25,
         "relevance": 0.35,
@@ -26,8 +34,10 @@ _PRIOR = {
 # The same when labels are too few to hold any back: then the rows tell more than the labels.
 _BLIND_PRIOR = {
     "masks": 0.1,
+    "sharp_masks": 0.0,
     "relevance": 0.2,
     "rough": 0.1,
+    "rough_masks": 0.0,
     "graph": 0.6,
     "self_training": 0.0,
     "lines": 0.05,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from scipy.special import expit, logsumexp
+from scipy.special import expit, logsumexp, softmax
 
 from s2mam._typing import BoolArray, FloatArray
 from s2mam.masks.labeled_atoms import AtomFit
@@ -29,8 +29,10 @@ _State: TypeAlias = tuple[bytes, Hyper]
 _HYPER_RATE = 2.0
 # A state that is left more slowly than this is never left.
 _SLOWEST = 1e-12
-# The longest visited states that make up this share of the time enter the averaged function.
+# The heaviest visited states that make up this share of the weight enter an averaged function.
 _SHARE = 0.999
+# Power of the posterior in the sharp average.
+_SHARP = 4.0
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,10 @@ class MaskAverage:
     evidence : float
         Log of the posterior mass of all states that were visited: comparable between posteriors
         that differ in the odds of columns or in the atoms.
+    sharp : AtomFit or None
+        Average of the additive functions of all visited states by a power of their posterior, where
+        it was asked for: few masks that are much better than the others, and none that a short run
+        passed by chance.
     """
 
     probabilities: FloatArray
@@ -55,6 +61,7 @@ class MaskAverage:
     log_posterior: FloatArray
     size: FloatArray
     evidence: float
+    sharp: AtomFit | None = None
 
 
 def average_masks(
@@ -64,6 +71,7 @@ def average_masks(
     steps: int,
     burn_in: int,
     rng: np.random.Generator,
+    sharp: bool = False,
 ) -> MaskAverage:
     """Run the jump process from each mode and average.
 
@@ -83,6 +91,8 @@ def average_masks(
         Jumps of each run that are not averaged.
     rng : Generator
         Source of the jumps.
+    sharp : bool
+        Whether to average by a power of the posterior, too.
 
     Returns
     -------
@@ -110,6 +120,7 @@ def average_masks(
         values,
         sizes,
         float(logsumexp(list(visited.values()))),
+        _sharp_fit(posterior, visited) if sharp else None,
     )
 
 
@@ -213,14 +224,19 @@ def _conditional_inclusion(mask: BoolArray, gains: FloatArray) -> FloatArray:
     return result
 
 
-def _average_fit(posterior: MaskPosterior, visits: dict[_State, float]) -> AtomFit:
-    longest = sorted(visits.items(), key=lambda item: -item[1])
-    times = np.array([time for _, time in longest])
-    kept = int(np.searchsorted(np.cumsum(times), _SHARE * times.sum())) + 1
-    scale = 1.0 / float(times[:kept].sum())
+def _sharp_fit(posterior: MaskPosterior, visited: dict[_State, float]) -> AtomFit:
+    shares = softmax(_SHARP * np.array(list(visited.values())))
+    return _average_fit(posterior, dict(zip(visited, shares.tolist(), strict=True)))
+
+
+def _average_fit(posterior: MaskPosterior, weights: dict[_State, float]) -> AtomFit:
+    heaviest = sorted(weights.items(), key=lambda item: -item[1])
+    shares = np.array([weight for _, weight in heaviest])
+    kept = int(np.searchsorted(np.cumsum(shares), _SHARE * shares.sum())) + 1
+    scale = 1.0 / float(shares[:kept].sum())
     average: AtomFit | None = None
-    for (mask, hyper), time in longest[:kept]:
-        part = posterior.fit(np.frombuffer(mask, dtype=bool), hyper).scaled(time * scale)
+    for (mask, hyper), weight in heaviest[:kept]:
+        part = posterior.fit(np.frombuffer(mask, dtype=bool), hyper).scaled(weight * scale)
         average = part if average is None else average.plus(part)
     assert average is not None  # the state after the burn-in is always kept
     return average
