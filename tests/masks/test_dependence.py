@@ -59,8 +59,7 @@ def _false_alarms(draw, n, level):
 @pytest.mark.parametrize("draw", [_normal, _cauchy, _rounded, _coins, _missing])
 def test_independent_columns_are_not_taken_for_dependent(draw):
     assert _false_alarms(draw, 200, 0.5) <= 0.05
-    # The score leaves zero at a chance of one in ten, by either of two tests.
-    assert _false_alarms(draw, 120, 0.0) <= 0.3
+    assert _false_alarms(draw, 120, 0.8) <= 0.05
 
 
 def test_independent_columns_that_are_missing_in_the_same_rows():
@@ -90,8 +89,36 @@ def test_dependence_is_found(shape):
             second = first if shape == "linear" else first**2
             table = _with_junk(first, second + 0.5 * rng.normal(size=300), rng)
         scores = column_dependence(table, rng)
-        assert (scores[:2] == 1.0).all(), seed
+        assert (scores[:2] > 0.99).all(), seed
         assert (scores[2:] < 0.5).all(), seed
+
+
+def _weakly_linked(rng, n, p):
+    """Columns that share many causes a little, and a pair that is surely linked."""
+    causes = rng.normal(size=(n, 10))
+    columns = causes @ rng.normal(size=(10, p)) / 3.0 + rng.normal(size=(n, p))
+    columns[:, 1] = columns[:, 0] + 0.1 * rng.normal(size=n)
+    return columns
+
+
+def test_weak_links_are_seen_from_all_columns_together():
+    """No link of most columns is proof, but there are too many of them for a table with junk."""
+    rng = np.random.default_rng(0)
+    table = _weakly_linked(rng, 40, 150)
+    assert (column_dependence(table, rng) > 0.8).mean() > 0.95
+    shuffled = np.apply_along_axis(rng.permutation, 0, table)  # the same columns without links
+    shuffled[:, :2] = table[:, :2]
+    scores = column_dependence(shuffled, rng)
+    assert (scores[:2] > 0.99).all()
+    assert scores[2:].mean() < 0.1
+
+
+def test_junk_beside_columns_that_are_surely_linked():
+    rng = np.random.default_rng(0)
+    linked = rng.normal(size=(200, 2)) @ rng.normal(size=(2, 60)) + 0.3 * rng.normal(size=(200, 60))
+    scores = column_dependence(np.hstack([linked, rng.normal(size=(200, 10))]), rng)
+    assert (scores[:60] > 0.99).all()
+    assert (scores[60:] < 0.3).all()
 
 
 def test_only_the_order_of_the_values_counts():
@@ -128,7 +155,7 @@ def test_many_rows_and_partners_are_sampled():
     table = rng.normal(size=(1100, 230))
     table[:, :100] += 2 * rng.normal(size=(1100, 1))
     scores = column_dependence(table, np.random.default_rng(1))
-    assert (scores[:100] == 1.0).all()
+    assert (scores[:100] > 0.99).all()
     assert (scores[100:] < 0.5).mean() > 0.98
     np.testing.assert_array_equal(scores, column_dependence(table, np.random.default_rng(1)))
 
@@ -138,4 +165,4 @@ def test_constant_and_empty_columns_are_independent():
     table = rng.normal(size=(100, 1)) + 0.1 * rng.normal(size=(100, 4))
     table[:, 2], table[:, 3] = 7.0, np.nan
     scores = column_dependence(table, rng)
-    np.testing.assert_array_equal(scores, [1.0, 1.0, 0.0, 0.0])
+    np.testing.assert_allclose(scores, [1.0, 1.0, 0.0, 0.0], atol=0.01)

@@ -1,15 +1,18 @@
 """What the rows say about the columns before any label is read: do they depend on one another?
 
 A junk column is independent of all others; most real columns are not. Where some columns depend on
-others and some do not, the independent ones get lower prior odds. Labels can overrule this.
+others and some do not, the independent ones get lower prior odds. Labels can overrule this. With
+few rows the links of most real columns are too weak to be seen one by one; that there are too many
+weak ones for a table with junk is seen from all columns together.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import chi2, rankdata
+from scipy.stats import beta, rankdata
 
-from s2mam._typing import FloatArray, IntArray
+from s2mam._typing import BoolArray, FloatArray, IntArray
+from s2mam.masks.null_chance import null_probability
 
 __all__ = ["column_dependence"]
 
@@ -19,9 +22,8 @@ _MAX_PARTNERS = 200
 _WAVES = 4
 # Largest squared entry of a unit feature: one row in ten.
 _MAX_LEVERAGE = 0.1
-# Chance of a link as strong as the column's strongest, anywhere in a table of independent columns,
-# at which dependence starts to count and is taken as certain.
-_DOUBT, _CERTAIN = 1e-1, 1e-4
+# Chance of a link so strong, anywhere in a table of independent columns, that is taken as proof.
+_PROOF = 3e-3
 # Products of features that are held at once.
 _LINKS = 4_000_000
 
@@ -39,15 +41,15 @@ def column_dependence(table: FloatArray, rng: np.random.Generator) -> FloatArray
     Returns
     -------
     (p,) array
-        Between 0 (its links may be chance) and 1 (they are not). All ones when fewer than two
-        columns depend on each other: then dependence tells nothing.
+        From 0 (its links are as likely chance as not) to 1 (they are none). All ones when there is
+        no proof that two columns depend on each other: then dependence tells nothing.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.normal(size=(200, 3))
     >>> x[:, 1] += x[:, 0] ** 2
-    >>> column_dependence(x, rng)
+    >>> column_dependence(x, rng).round(1)
     array([1., 1., 0.])
     """
     n, p = table.shape
@@ -58,12 +60,30 @@ def column_dependence(table: FloatArray, rng: np.random.Generator) -> FloatArray
         np.arange(p) if p <= _MAX_PARTNERS else np.sort(rng.choice(p, _MAX_PARTNERS, replace=False))
     )
     ranks = _ranks(table[rows])
-    log_chance = np.minimum(_log_chance(ranks, 1, partners), _log_chance(ranks, _WAVES, partners))
-    doubt, certain = np.log(_DOUBT), np.log(_CERTAIN)
-    dependence: FloatArray = np.clip((doubt - log_chance) / (doubt - certain), 0.0, 1.0)
-    if np.count_nonzero(dependence > 0.5) < 2:
+    log_tail = np.minimum(_log_tail(ranks, 1, partners), _log_tail(ranks, _WAVES, partners))
+    log_pairs = np.log(p * partners.size / 2.0)
+    proven = log_tail + log_pairs < np.log(_PROOF)
+    if np.count_nonzero(proven) < 2:
         return np.ones(p)
+    varied = log_tail < 0.0  # constant columns have no links and tell nothing about the others
+    chance = np.ones(p)
+    chance[varied] = null_probability(_log_any(log_tail[varied], 2 * (partners.size - 1)))
+    # Many columns that are junk for all but one in a hundred would outweigh the few that are not.
+    dependence = np.maximum(1.0 - 2.0 * chance, 0.0)
+    dependence[proven] = 1.0
     return dependence
+
+
+def _log_any(log_tail: FloatArray, count: int) -> FloatArray:
+    """Log-chance that any of several tests has this tail or a smaller one."""
+    # Without loss of digits where the tail is tiny: there the chance is their number times it.
+    tail = np.exp(np.minimum(log_tail, -1e-12))
+    exact = -np.expm1(count * np.log1p(-tail))
+    large = exact > 1e-6
+    result: FloatArray = np.where(
+        large, np.log(np.where(large, exact, 1.0)), log_tail + np.log(count)
+    )
+    return result
 
 
 def _ranks(table: FloatArray) -> FloatArray:
@@ -90,13 +110,12 @@ def _waves(ranks: FloatArray, count: int) -> FloatArray:
     return result
 
 
-def _log_chance(ranks: FloatArray, count: int, partners: IntArray) -> FloatArray:
-    """Log-probability of the strongest link of each column if all columns were independent.
+def _log_tail(ranks: FloatArray, count: int, partners: IntArray) -> FloatArray:
+    """Log-probability that one link of independent columns is as strong as a column's strongest.
 
-    The features of a column are orthonormal, so n times the squared correlations between two
-    independent columns add up to a chi-squared variable; the bound over all pairs is Bonferroni's.
-    With missing values n is the product of the two columns' rows over the rows they share. The
-    features of some columns at a time exist beside those of the partners.
+    The features of a column are orthonormal, so that the squared correlations between two columns
+    add up to Pillai's trace. With missing values the rows that both have count. The features of
+    some columns at a time exist beside those of the partners.
     """
     p = ranks.shape[1]
     seen = (~np.isnan(ranks)).astype(np.float64)
@@ -109,21 +128,36 @@ def _log_chance(ranks: FloatArray, count: int, partners: IntArray) -> FloatArray
         left = _waves(ranks[:, run], count)
         links[run] = _links(left, right)
         sizes[run] = np.count_nonzero(np.abs(left).sum(axis=1) > 0.0, axis=1)
-    links *= np.outer(rows, rows[partners]) / np.maximum(common, 1.0)
+    links *= np.outer(rows, rows[partners]) / np.square(np.maximum(common, 1.0))
     links[partners, np.arange(partners.size)] = 0.0
-    freedom = np.maximum(np.outer(sizes, sizes[partners]), 1)
-    pairs = p * partners.size / 2.0
-    log_chance: FloatArray = _smallest_tail(links, freedom) + np.log(pairs)
-    return log_chance
-
-
-def _smallest_tail(links: FloatArray, freedom: IntArray) -> FloatArray:
-    """Least log-probability of a row's links; of those with equal freedom the largest has it."""
-    least = np.zeros(links.shape[0])
-    for degrees in np.unique(freedom):
-        largest = np.where(freedom == degrees, links, -1.0).max(axis=1)
-        least = np.where(largest >= 0.0, np.minimum(least, chi2.logsf(largest, degrees)), least)
+    least = np.zeros(p)
+    for first in np.unique(sizes):
+        for second in np.unique(sizes[partners]):
+            pairs = np.outer(sizes == first, sizes[partners] == second)
+            least = np.minimum(least, _smallest_tail(links, common, pairs, int(first), int(second)))
     return least
+
+
+def _smallest_tail(
+    traces: FloatArray, rows: FloatArray, pairs: BoolArray, first: int, second: int
+) -> FloatArray:
+    """Least log-tail of each column among pairs of so many features each; zero without any.
+
+    The trace over its largest value is nearly a beta variable, and exactly one for one feature.
+    """
+    strongest = np.where(pairs, traces * rows, -1.0).argmax(axis=1)
+    each = np.arange(traces.shape[0])
+    trace, n = traces[each, strongest], rows[each, strongest]
+    smaller = min(first, second)
+    if smaller == 0:
+        return np.zeros(traces.shape[0])
+    rest = np.maximum(n - first - second - 2.0 + smaller + 1.0, 1.0)
+    tail = beta.logsf(
+        np.minimum(trace / smaller, 1.0),
+        smaller * (abs(first - second) + smaller) / 2.0,
+        smaller * rest / 2.0,
+    )
+    return np.where(pairs[each, strongest], tail, 0.0)
 
 
 def _links(left: FloatArray, right: FloatArray) -> FloatArray:
