@@ -19,7 +19,7 @@ def test_uniform_values_alone_are_nulls(seed):
 @pytest.mark.parametrize("share", [0.2, 0.5, 0.9])
 @pytest.mark.parametrize("power", [0.02, 0.2])
 def test_probabilities_are_honest(share, power):
-    """The sum of the probabilities is the number of nulls, within what the grid and the shape of the density allow."""
+    """They add up to the number of nulls, as far as grid and density can tell nulls apart."""
     rng = np.random.default_rng(0)
     null = rng.uniform(size=2000) < share
     p = np.where(null, rng.uniform(size=2000), rng.uniform(size=2000) ** (1.0 / power))

@@ -151,7 +151,7 @@ def _smallest_tail(
     smaller = min(first, second)
     if smaller == 0:
         return np.zeros(traces.shape[0])
-    rest = np.maximum(n - first - second - 2.0 + smaller + 1.0, 1.0)
+    rest = np.maximum(n - max(first, second) - 1.0, 1.0)
     tail = beta.logsf(
         np.minimum(trace / smaller, 1.0),
         smaller * (abs(first - second) + smaller) / 2.0,
