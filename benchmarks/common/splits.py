@@ -12,7 +12,7 @@ from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedS
 from sklearn.utils import Bunch
 
 from s2mam._typing import AnyArray
-from s2mam.datasets import corrupt, info, list_datasets, load
+from s2mam.datasets import corrupt, list_datasets, load
 
 IN_SKLEARN = ("breast_cancer", "diabetes", "digits", "iris", "wine")
 #: Sets whose methods may take long; they come last.
@@ -72,11 +72,17 @@ def few_label_problem(
     side. Classes with less than twice the labels a class are left out. ``columns`` is "clean",
     "junk" (20 independent columns more) or "shadow" (20 columns of :func:`shadows` more).
     """
-    data = _load(name)
+    return split_table(_load(name), seed, columns=columns, n_labeled=n_labeled)
+
+
+def split_table(
+    data: Bunch, seed: int, *, columns: str = "clean", n_labeled: int = 50
+) -> Problem:
+    """Split a table (``X``, ``y``, ``groups`` and ``task``) as :func:`few_label_problem` does."""
     X, y, groups = data.X, data.y, data.groups
     per_class = None
     if data.task == "classification":
-        per_class = labels_per_class(info(name).n_classes or 2)
+        per_class = labels_per_class(np.unique(y).size)
         X, y, groups = _drop_rare(X, y, groups, least=2 * per_class)
     rng = np.random.RandomState(1000 + seed)
     # Added columns have a stream of their own: rows and labels are those of the clean problem.

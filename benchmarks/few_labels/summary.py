@@ -49,14 +49,15 @@ def summarize(rows: Sequence[Row]) -> str:
     for task in ("classification", "regression"):
         of_task = [row for row in rows if info(row["cell"]["data"]).task == task]
         if of_task:
-            parts += _overview(of_task, task)
+            parts += overview(of_task, task)
     parts += ["## Per data set", ""]
     for name, of_set in sorted(group(rows, lambda row: row["cell"]["data"]).items()):
         parts += _data_set(name, of_set)
     return "\n".join(parts)
 
 
-def _overview(rows: Sequence[Row], task: str) -> list[str]:
+def overview(rows: Sequence[Row], task: str) -> list[str]:
+    """Mean ranks, scores and wins of all methods, one table for every kind of columns."""
     parts = [f"## {task.capitalize()}", ""]
     for columns, title in _TITLES.items():
         chosen = [row for row in rows if row["cell"]["columns"] == columns]
