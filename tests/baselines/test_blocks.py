@@ -110,6 +110,9 @@ def test_number_of_splines():
     assert spline_size("auto", 100, classification=True) == 5
     assert spline_size("auto", 100, classification=False) == 3
     assert spline_size("auto", 29, classification=True) == 3
+    for size in range(3, 12):  # fewer than centred values have dimensions
+        for classification in (False, True):
+            assert 1 <= spline_size("auto", size, classification=classification) < size - 1
     for bad in ("many", 0, 2.5, True):
         with pytest.raises(InvalidInputError, match="df"):
             spline_size(bad, 10, classification=True)

@@ -17,6 +17,7 @@ from s2mam.baselines.shared.blocks import SplineBlocks
 from s2mam.baselines.shared.groups import group_threshold
 from s2mam.baselines.shared.hinge import WIDTH
 from s2mam.baselines.spam import SpAMClassifier, SpAMRegressor
+from s2mam.baselines.tspam import TSpAMClassifier, TSpAMRegressor
 from s2mam.exceptions import InvalidInputError
 
 LOSSES = ("logistic", "squared", "hinge")
@@ -176,6 +177,21 @@ def test_ten_labels_and_constant_columns():
     model = SpAMClassifier(lam=0.01).fit(X, partial)
     assert not model.support_[7]
     assert (model.predict(X[:10]) == y[:10]).all()
+
+
+@pytest.mark.parametrize("size", [3, 4, 5])
+@pytest.mark.parametrize("kind", [SpAMClassifier, TSpAMClassifier, SpAMRegressor, TSpAMRegressor])
+def test_the_order_of_the_columns_does_not_matter_with_few_labels(kind, size):
+    X, y = class_rows(n=60, columns=30, seed=size)
+    shown = np.r_[np.flatnonzero(y == 0)[:2], np.flatnonzero(y == 1)[: size - 2]]
+    is_class = kind in (SpAMClassifier, TSpAMClassifier)
+    target = np.full(60, -1 if is_class else np.nan)
+    target[shown] = y[shown] if is_class else X[shown, 1] + X[shown, 2] ** 2
+    order = np.random.default_rng(0).permutation(30)
+    plain, moved = (kind(lam=0.05, tol=1e-8).fit(table, target) for table in (X, X[:, order]))
+    np.testing.assert_array_equal(plain.support_[order], moved.support_)
+    np.testing.assert_allclose(plain.feature_weights_[order], moved.feature_weights_, atol=1e-3)
+    np.testing.assert_allclose(plain.predict(X), moved.predict(X[:, order]), atol=1e-2)
 
 
 def test_three_classes_use_one_function_each():

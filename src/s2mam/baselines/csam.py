@@ -85,7 +85,7 @@ class CSAMClassifier(ScalarClassifier):
         Gaussian kernels with each column's median distance as length, without a constant as in the
         published form; or natural cubic splines, which are centred and so come with a constant.
     df : int or "auto"
-        Splines per column; by default three, and five from 30 labels on.
+        Splines per column; by default three, five from 30 labels on, and fewer below 7.
     tol : float
         Stop when a step lowers the objective by at most this share.
     max_iter : int

@@ -56,7 +56,7 @@ class SpAMRegressor(BaselineRegressor):
     lam : float
         Penalty; in units of ``sqrt(l)`` times the penalty of the R package SAM.
     df : int or "auto"
-        Functions per column; three by default.
+        Functions per column; by default three, and fewer below 7 labels.
     tol : float
         Duality gap, relative to the objective.
     scale, categorical, unlabeled
@@ -128,7 +128,7 @@ class SpAMClassifier(ScalarClassifier):
     lam : float
         Penalty, above zero.
     df : int or "auto"
-        Functions per column; by default three, and five from 30 labels on.
+        Functions per column; by default three, five from 30 labels on, and fewer below 7.
     loss : {"logistic", "squared", "hinge"}
         "squared" is half the squared error of the classes as +1 and -1. "hinge" is the hinge loss
         with its corner rounded over a width of 0.05 (the sparse additive machine).

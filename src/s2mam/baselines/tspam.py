@@ -127,7 +127,7 @@ class TSpAMRegressor(_Tilted, BaselineRegressor):
     basis : {"spline", "fourier"}
         Natural cubic splines, or random Fourier features of a Gaussian kernel.
     df : int or "auto"
-        Splines per column; three by default.
+        Splines per column; by default three, and fewer below 7 labels.
     n_components : int
         Fourier features per column.
     tol : float
@@ -199,7 +199,7 @@ class TSpAMClassifier(_Tilted, ScalarClassifier):
     basis : {"spline", "fourier"}
         Natural cubic splines, or random Fourier features of a Gaussian kernel.
     df : int or "auto"
-        Splines per column; by default three, and five from 30 labels on.
+        Splines per column; by default three, five from 30 labels on, and fewer below 7.
     n_components : int
         Fourier features per column.
     tol : float

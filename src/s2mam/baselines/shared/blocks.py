@@ -50,13 +50,20 @@ class Blocks(Protocol):
 def spline_size(df: Any, n_labeled: int, *, classification: bool) -> int:
     """Functions per column: as asked, or three, and five for classes when labels allow it.
 
+    Below seven labels "auto" is half of the `l - 1` dimensions of centred values, so that it
+    matters which column a function is of: blocks of all dimensions describe any values, whatever
+    the column, and rounding would choose among the columns.
+
     Examples
     --------
     >>> spline_size("auto", 10, classification=True), spline_size(4, 10, classification=True)
     (3, 4)
+    >>> [spline_size("auto", size, classification=True) for size in (4, 5, 7, 30)]
+    [1, 2, 3, 5]
     """
     if isinstance(df, str) and df == "auto":
-        return 5 if classification and n_labeled >= _FEW_LABELS else 3
+        wanted = 5 if classification and n_labeled >= _FEW_LABELS else 3
+        return max(1, min(wanted, (n_labeled - 1) // 2))
     return whole("df", df)
 
 
