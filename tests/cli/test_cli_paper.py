@@ -9,7 +9,8 @@ import sys
 
 import pytest
 
-from s2mam.experiments.studies import PROTOCOLS
+from s2mam.experiments.figure1 import draw_curves
+from s2mam.experiments.studies import PROTOCOLS, make_protocol
 
 
 def test_without_a_name_the_studies_are_listed(run):
@@ -38,6 +39,14 @@ def test_figure_1_is_drawn(run, tmp_path):
     result = run(*command, "-o", tmp_path)
     assert result.exit_code == 0, result.output
     assert (tmp_path / "figure1.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_part_of_figure_1_draws_the_whole_picture(run, tmp_path):
+    part = ["--systems", "null", "--settings", "clean", "--repeats", "1", "-o", str(tmp_path)]
+    result = run("paper", "figure1", *part)
+    assert result.exit_code == 0, result.output
+    whole = draw_curves(make_protocol("figure1"), tmp_path / "whole.png")
+    assert (tmp_path / "figure1.png").read_bytes() == whole.read_bytes()
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,8 @@ def paper(
             whole=whole,
             progress=watch if console.talks else silent,
         )
-        paths = [*study.paths, *_pictures(name, protocol, output)]
+        # Of the whole study: a run of one system must not take the others out of the picture.
+        paths = [*study.paths, *_pictures(name, whole, output)]
         console.result(
             [study.text, f"Wrote {', '.join(map(str, paths))}."],
             command="paper",
