@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from s2mam.experiments import System, systems
 from s2mam.experiments.figure1 import draw_curves
 from s2mam.experiments.studies import PROTOCOLS, make_protocol
 
@@ -57,6 +58,7 @@ def test_a_part_of_figure_1_draws_the_whole_picture(run, tmp_path):
         (["table2", "--systems", "SVM"], "Unknown system 'SVM'"),
         (["table2", "--systems", ","], "--systems names no system"),
         (["table2", "--settings", "x"], "No setting matches 'x'"),
+        (["table2", "--time-limit", "0"], "time_limit=0 must be above 0"),
     ],
 )
 def test_errors_are_one_line(run, arguments, message, tmp_path, monkeypatch):
@@ -66,6 +68,45 @@ def test_errors_are_one_line(run, arguments, message, tmp_path, monkeypatch):
     assert message in result.stderr
     assert len(result.stderr.splitlines()) == 1
     assert result.stdout == ""
+
+
+def test_a_folder_that_cannot_be_written_is_noticed_before_any_work(run, tmp_path):
+    (tmp_path / "file").write_text("")
+    place = tmp_path / "file" / "results"
+    for command in (["paper", "table2", "--quick", "--systems", "null"], ["experiments"]):
+        command += ["convergence", "--quick"] if command == ["experiments"] else []
+        result = run(*command, "-o", place)
+        assert result.exit_code == 1
+        [line] = result.stderr.splitlines()
+        assert line.startswith(f"s2mam: error: The output folder {place} cannot be written (")
+        assert result.stdout == ""
+
+
+def test_a_system_named_twice_is_run_once(run, tmp_path):
+    command = ["paper", "table2", "--systems", "null, null", "--repeats", "1", "-o", tmp_path]
+    result = run(*command, "--settings", "code_pu0_pn0")
+    assert "table2: 1/1" in result.stderr
+
+
+def test_no_fits_side_by_side_are_a_wrong_option(run, tmp_path):
+    for command in (["paper", "table2"], ["experiments", "generalization"], ["fit", "t.csv"]):
+        result = run(*command, "--n-jobs", "0")
+        assert result.exit_code == 2
+        assert "give 1 or more, or -1 for all cores" in " ".join(result.stderr.split())
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_a_system_that_never_works_fails_the_command(run, tmp_path, monkeypatch, options):
+    classes = {"classification": "sklearn.dummy:DummyClassifier"}
+    never = System("never", classes, settings={"strategy": "none"})
+    monkeypatch.setitem(systems._REGISTERED, "never", never)
+    command = ["paper", "table2", "--settings", "code_pu0_pn0", "--systems", "null,never"]
+    result = run(*command, "--repeats", "2", "-o", tmp_path, *options)
+    assert result.exit_code == 1
+    told = json.loads(result.stdout)["warnings"] if options else result.stderr.splitlines()[-1:]
+    assert len(told) == 1
+    assert "Every cell failed of never (InvalidParameterError" in told[0]
+    assert (tmp_path / "table2.md").exists()
 
 
 def test_the_theory_commands_write_three_files(run, tmp_path):

@@ -23,6 +23,7 @@ __all__ = [
     "PIPE_CLOSED",
     "Console",
     "Debug",
+    "Jobs",
     "Json",
     "Quiet",
     "session",
@@ -33,6 +34,17 @@ INTERRUPTED, PIPE_CLOSED = 130, 141
 #: Back to the start of the line of a terminal, and wipe it.
 CLEAR_LINE = "\r\033[K"
 
+
+def _some(jobs: int) -> int:
+    if jobs == 0:
+        raise typer.BadParameter("give 1 or more, or -1 for all cores.")
+    return jobs
+
+
+Jobs = Annotated[
+    int,
+    typer.Option("--n-jobs", callback=_some, help="Fits side by side; -1 for all cores."),
+]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only warnings and errors.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show where an error comes from.")]

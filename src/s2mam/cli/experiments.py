@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from s2mam.cli.console import Console, Debug, Json, Quiet, session
-from s2mam.cli.paper import Jobs, Quick
+from s2mam.cli.console import Console, Debug, Jobs, Json, Quiet, session
+from s2mam.cli.paper import Quick
 
 __all__ = ["experiments"]
 
@@ -42,8 +42,10 @@ def convergence(
       s2mam experiments convergence --quick
     """
     with session(as_json=as_json, quiet=quiet, debug=debug) as console:
+        from s2mam.experiments.tables import check_folder
         from s2mam.experiments.theory.convergence import convergence as measure
 
+        check_folder(output)
         small = {"iterations": 100, "runs": 3, "n_rows": 30, "n_junk": 0} if quick else {}
         _show(console, measure(seed=seed, **small), output)
 
@@ -65,8 +67,10 @@ def generalization(
       s2mam experiments generalization --quick
     """
     with session(as_json=as_json, quiet=quiet, debug=debug) as console:
+        from s2mam.experiments.tables import check_folder
         from s2mam.experiments.theory.generalization import generalization as measure
 
+        check_folder(output)
         small: dict[str, Any] = {}
         if quick:
             small = {"labeled": (25, 50), "unlabeled": (25, 50), "repeats": 1, "n_junk": 2}
@@ -89,8 +93,10 @@ def complexity(
       s2mam experiments complexity --quick
     """
     with session(as_json=as_json, quiet=quiet, debug=debug) as console:
+        from s2mam.experiments.tables import check_folder
         from s2mam.experiments.theory.complexity import complexity as measure
 
+        check_folder(output)
         small: dict[str, Any] = {}
         if quick:
             small = {"grids": {"n": (60, 120), "p": (8, 16)}, "repeats": 1}

@@ -10,7 +10,7 @@ import numpy as np
 import typer
 
 from s2mam.cli.columns import choose_columns, require_column
-from s2mam.cli.console import Console, Debug, Json, Quiet, session
+from s2mam.cli.console import Console, Debug, Jobs, Json, Quiet, session
 from s2mam.cli.files import check_output
 from s2mam.cli.leaks import warn_of_leaks
 from s2mam.cli.names import shown
@@ -67,9 +67,7 @@ def fit(
         bool, typer.Option("--paper", help="The paper's algorithm to the letter: slower, weaker.")
     ] = False,
     seed: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Seed of all draws.")] = 0,
-    n_jobs: Annotated[
-        int, typer.Option("--n-jobs", help="Fits side by side; -1 for all cores.")
-    ] = 1,
+    n_jobs: Jobs = 1,
     checkpoint: Annotated[
         Path | None,
         typer.Option(help="File that keeps finished work, so that a killed fit goes on."),

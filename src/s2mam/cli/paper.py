@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from s2mam.cli.console import Debug, Json, Quiet, session
+from s2mam.cli.console import Debug, Jobs, Json, Quiet, session
 from s2mam.exceptions import InvalidInputError
 
-__all__ = ["Jobs", "Quick", "paper"]
+if TYPE_CHECKING:
+    from s2mam.experiments.protocol import Protocol
+    from s2mam.experiments.summary import Line
+
+__all__ = ["Quick", "paper"]
 
 Quick = Annotated[bool, typer.Option("--quick", help="A small form, to see that it works.")]
-Jobs = Annotated[int, typer.Option("--n-jobs", help="Fits side by side; -1 for all cores.")]
 
 
 def paper(
@@ -100,6 +103,9 @@ def paper(
         )
         # Of the whole study: a run of one system must not take the others out of the picture.
         paths = [*study.paths, *_pictures(name, whole, output)]
+        useless = _useless(study.lines, protocol)
+        if useless:
+            console.warn(useless)
         console.result(
             [study.text, f"Wrote {', '.join(map(str, paths))}."],
             command="paper",
@@ -107,6 +113,23 @@ def paper(
             table=line_rows(study.lines),
             files=paths,
         )
+        if useless:
+            raise typer.Exit(1)
+
+
+def _useless(lines: list[Line], protocol: Protocol) -> str:
+    """One sentence on systems of this run none of whose cells was any good."""
+    settings = {setting.name for setting in protocol.settings}
+    failed: dict[str, str] = {}
+    worked = set()
+    for line in lines:
+        if line.setting in settings and line.system in protocol.systems:
+            if line.failed:
+                failed.setdefault(line.system, line.error)
+            if "test" in line.scores:
+                worked.add(line.system)
+    reasons = [f"{name} ({error})" for name, error in failed.items() if name not in worked]
+    return f"Every cell failed of {', '.join(reasons)}." if reasons else ""
 
 
 def _pictures(name: str, protocol: Any, output: Path) -> list[Path]:
@@ -118,7 +141,7 @@ def _pictures(name: str, protocol: Any, output: Path) -> list[Path]:
 
 
 def _names(text: str, option: str = "--systems") -> list[str]:
-    names = [name.strip() for name in text.split(",") if name.strip()]
+    names = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
     if not names:
         raise InvalidInputError(f"{option} names no system; put commas between the names.")
     return names

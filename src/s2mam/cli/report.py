@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from s2mam.cli.columns import model_columns, require_column, select
-from s2mam.cli.console import Console, Debug, Json, Quiet, session
+from s2mam.cli.console import Console, Debug, Jobs, Json, Quiet, session
 from s2mam.cli.files import check_output
 from s2mam.cli.models import ModelFile, load_model
 from s2mam.cli.progress import watch_steps
@@ -62,9 +62,7 @@ def report(
         bool, typer.Option("--rows/--no-rows", help="Whether values of single rows are shown.")
     ] = True,
     seed: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Seed of all draws.")] = 0,
-    n_jobs: Annotated[
-        int, typer.Option("--n-jobs", help="Fits side by side; -1 for all cores.")
-    ] = 1,
+    n_jobs: Jobs = 1,
     missing: Missing = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,

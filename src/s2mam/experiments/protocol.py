@@ -136,7 +136,7 @@ class Protocol:
     standardize_target : bool
         Whether numbers are centred and scaled by the labelled rows for the fit.
     time_limit : float, optional
-        Most CPU seconds of a cell.
+        Most CPU seconds of a cell, above zero.
     claims : str
         File of the paper's claims; empty when there are none.
     notes : tuple of str
@@ -172,6 +172,10 @@ class Protocol:
             raise InvalidInputError(f"Two settings of protocol {self.name!r} have the same name.")
         if self.repeats < 1:
             raise InvalidInputError(f"repeats={self.repeats} must be at least 1.")
+        if self.time_limit is not None and not self.time_limit > 0:
+            raise InvalidInputError(
+                f"time_limit={self.time_limit:g} must be above 0; without it there is no limit."
+            )
         if self.tuning not in ("loo", "none"):
             raise InvalidInputError(f"tuning={self.tuning!r} must be 'loo' or 'none'.")
 

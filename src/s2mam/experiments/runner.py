@@ -16,6 +16,7 @@ from s2mam.experiments.progress import Advance, silent
 from s2mam.experiments.protocol import Protocol
 from s2mam.experiments.store import CellStore
 from s2mam.experiments.systems import find_system
+from s2mam.experiments.tables import check_folder
 from s2mam.intake.notices import warn_user
 from s2mam.training.backend import read_device
 
@@ -97,6 +98,7 @@ def run_protocol(
     if any(work.device for work in able):
         read_device(device)  # one error now rather than one in every cell
     if able:
+        check_folder(store.path.parent)
         _compute(able, store, n_jobs, progress)
     done = store.records()
     return [done[work.cell] for work in works if work.cell in done]

@@ -5,16 +5,18 @@ from __future__ import annotations
 import csv
 import io
 import os
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from s2mam.exceptions import InvalidInputError
 from s2mam.experiments.claims import Claim
 from s2mam.experiments.protocol import Protocol
 from s2mam.experiments.summary import Line, Moments
 from s2mam.persistence.atomic import atomic_writer
 
-__all__ = ["csv_text", "line_rows", "markdown_table", "study_text", "write_text"]
+__all__ = ["check_folder", "csv_text", "line_rows", "markdown_table", "study_text", "write_text"]
 
 _UNITS = {
     "accuracy": "accuracy, %",
@@ -129,6 +131,31 @@ def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
     for row in rows:
         writer.writerow([_number(value) for value in row.values()])
     return out.getvalue()
+
+
+def check_folder(folder: str | os.PathLike[str]) -> None:
+    """Make a folder that can be written, or say that it cannot, before hours go into its content.
+
+    Parameters
+    ----------
+    folder : path
+
+    Examples
+    --------
+    >>> check_folder("/dev/null/results")
+    Traceback (most recent call last):
+    ...
+    s2mam.exceptions.InvalidInputError: The output folder /dev/null/results cannot be written ...
+    """
+    place = Path(folder)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=place):
+            pass
+    except OSError as error:
+        raise InvalidInputError(
+            f"The output folder {place} cannot be written ({error.strerror}); give another one."
+        ) from error
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
