@@ -5,7 +5,7 @@ import io
 from dataclasses import replace
 
 import pytest
-from experiment_systems import moons
+from experiment_systems import friedman, moons
 
 from s2mam.exceptions import InvalidInputError
 from s2mam.experiments import Protocol
@@ -76,6 +76,24 @@ def test_the_text_shows_everything():
     assert rows["S2MAM (PAPER)"][-1] == "1 (1 failed)"
     assert rows["LapSVM"][-1] == "not run"
     assert "failed in 1 cells of code_pu0_pn0: ValueError: no" in text
+
+
+def test_errors_have_their_median_beside():
+    setting = friedman()
+    study = Protocol("try", "Title", (setting,), ("null",), 3)
+    cell = {"setting": setting.name, "system": "null", "mark": "m"}
+    records = [
+        {"cell": {**cell, "repeat": k}, "scores": {"test": error}, "seconds": 1.0, "version": "1"}
+        for k, error in enumerate([0.5, 0.4, 157.0])
+    ]
+    lines = summarize(study, records)
+    rows = [row.split("|") for row in study_text(study, lines, ["1"]).splitlines()]
+    [header] = [row for row in rows if row[1:2] and row[1].strip() == "system"]
+    [null] = [row for row in rows if row[1:2] and row[1].strip() == "null"]
+    told = {name.strip(): cell.strip() for name, cell in zip(header, null, strict=True)}
+    assert told["test"] == "52.6 ± 90.4"
+    assert told["median"] == "0.500"
+    assert line_rows(lines)[0]["test_median"] == 0.5
 
 
 def test_csv_can_be_read_back():

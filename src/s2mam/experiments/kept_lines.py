@@ -57,7 +57,8 @@ def _line(row: dict[str, str]) -> Line:
         mean = row[f"{name}_mean" if paired else name]
         if mean and count:
             sd = row[f"{name}_sd"] if paired else ""
-            scores[name] = Moments(float(mean), float(sd or "nan"), count)
+            median = row.get(f"{name}_median")  # tables of before have none
+            scores[name] = Moments(float(mean), float(sd or "nan"), count, float(median or "nan"))
     return Line(
         setting=row["setting"],
         system=row["system"],

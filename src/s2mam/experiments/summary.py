@@ -18,11 +18,12 @@ SCORES = ("test", "unlabeled", "recall", "precision", "selected")
 
 @dataclass(frozen=True)
 class Moments:
-    """Mean, sample standard deviation (NaN for one value) and number of values."""
+    """Mean, sample standard deviation (NaN for one value), number of values and their median."""
 
     mean: float
     sd: float
     count: int
+    median: float
 
 
 @dataclass(frozen=True)
@@ -55,15 +56,15 @@ class Line:
 
 
 def moments(values: Sequence[float]) -> Moments:
-    """Mean and sample standard deviation.
+    """Mean, sample standard deviation and median.
 
     Examples
     --------
     >>> moments([1.0, 3.0])
-    Moments(mean=2.0, sd=1.4142135623730951, count=2)
+    Moments(mean=2.0, sd=1.4142135623730951, count=2, median=2.0)
     """
     sd = float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")
-    return Moments(float(np.mean(values)), sd, len(values))
+    return Moments(float(np.mean(values)), sd, len(values), float(np.median(values)))
 
 
 def claimed_name(system: str) -> str:
