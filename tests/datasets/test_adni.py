@@ -108,6 +108,8 @@ def test_missing_files_and_columns(folder, tmp_path):
         load_adni(folder, "ADAS99")
     with pytest.raises(InvalidInputError, match=r"UCSFFSX51_08_01_16.csv has no column 'ST...'"):
         load_adni(folder, freesurfer="UCSFFSX51_*.csv")
+    with pytest.raises(InvalidInputError, match=r"target=\[\] names no score"):
+        load_adni(folder, [])
     with pytest.raises(InvalidInputError, match="features must be"):
         load_adni(folder, features="genes")
     (folder / "NEUROBAT.csv").unlink()

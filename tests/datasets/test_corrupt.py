@@ -157,6 +157,7 @@ def test_draws_depend_on_the_seed_only():
         ({}, "exactly one"),
         ({"n_labeled": 1, "fraction": 0.5}, "exactly one"),
         ({"n_labeled": 0}, "Cannot keep 0 labels"),
+        ({"n_labeled": 2.5}, "n_labeled must be a whole number, got 2.5"),
         ({"n_labeled": 9}, "Cannot keep 9 labels: there are 4"),
         ({"per_class": 3}, "Cannot keep 3 labels of class np.int64\\(0\\)"),
         ({"per_class": 1.5}, "whole or below one"),

@@ -119,6 +119,10 @@ def test_multiclass_flips_reach_other_classes():
         ("make_correlated_regression", {"structure": "star"}, "structure must be"),
         ("make_imbalanced_classification", {"minority": 0.9}, "minority must lie"),
         ("make_multiclass_additive", {"n_classes": 1}, "n_classes=1"),
+        ("make_multiclass_additive", {"n_classes": 2.5}, r"n_classes=2\.5 must be a whole"),
+        ("make_correlated_regression", {"block_size": 0}, "block_size=0"),
+        ("make_duplicated_regression", {"n_copies": 2.5}, r"n_copies=2\.5 must be a whole"),
+        ("make_imbalanced_classification", {"n_informative": -1}, "n_informative=-1"),
         ("make_wide_regression", {"n_samples": 0}, "n_samples"),
     ],
 )

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from s2mam.datasets import info, list_datasets, load, make_moons
+from s2mam.datasets.routes import all_routes
 from s2mam.exceptions import InvalidInputError, S2MAMError
 
 REAL = Path(os.environ.get("S2MAM_DATA_HOME", "no folder"))
@@ -138,6 +139,23 @@ def test_unknown_name(tmp_path):
         load("nothing", tmp_path)
     with pytest.raises(InvalidInputError, match="Unknown data set"):
         info("nothing")
+
+
+@pytest.mark.parametrize("name", [3, None, "", "..", "../data/boston", "boston/", "a\\b", "a\0"])
+def test_names_are_no_paths(name, tmp_path):
+    write(tmp_path, "boston", X=np.eye(2), y=np.ones(2))
+    with pytest.raises(InvalidInputError, match=r"^name=.* must be a name of list_datasets\(\)"):
+        load(name, tmp_path / "boston" if name == "../data/boston" else tmp_path)
+    with pytest.raises(InvalidInputError, match="Unknown data set"):
+        info(name)
+
+
+def test_sets_without_a_checksum_are_known():
+    known = {name: info(name).unverified for name in list_datasets()}
+    found = sum(len(sites) for sites in known.values())
+    assert found == sum(r.checksum is None for routes in all_routes().values() for r in routes)
+    assert known["ionosphere"] == ("uci",)
+    assert known["iris"] == known["boston"] == ()
 
 
 def test_registry_is_complete():

@@ -107,7 +107,11 @@ def test_moons_are_separable_by_a_curve():
     ("arguments", "message"),
     [
         ({"n_samples": 0}, "n_samples must be at least"),
+        ({"n_samples": 2.5}, r"n_samples=2\.5 must be a whole number"),
+        ({"n_samples": "9"}, "n_samples='9' must be a whole number"),
         ({"n_noisy": -1}, "n_noisy=-1"),
+        ({"n_uninformative": -1}, "n_uninformative=-1"),
+        ({"n_uninformative": 2.5}, r"n_uninformative=2\.5 must be a whole number"),
         ({"noisy_reading": "both"}, "noisy_reading"),
     ],
 )

@@ -5,13 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from experiment_systems import friedman, moons
+from PIL import Image
 from sklearn.utils import Bunch
 
 import s2mam.datasets
-from s2mam.exceptions import InvalidInputError, S2MAMError
+from s2mam.exceptions import InvalidInputError, S2MAMError, S2MAMWarning
 from s2mam.experiments import Corruption, Labels, Protocol, Rows, Setting, Source
 from s2mam.experiments.problem import _load, check_sources, draw_problem, draw_seeds
-from s2mam.experiments.studies import make_protocol
+from s2mam.experiments.restricted import stand_in
+from s2mam.experiments.studies import make_protocol, shorten
 
 SEEDS = draw_seeds(0, 0)
 
@@ -148,8 +150,52 @@ def test_pictures_without_features_say_what_is_missing(tmp_path, monkeypatch):
 
 
 def test_features_in_a_file_go_before_pictures(tmp_path):
-    write_set(tmp_path, "agedb", X=np.zeros((4, 2)), y=np.arange(4.0))
+    write_set(tmp_path, "agedb", X=np.zeros((4, 2)), y=np.arange(4.0), groups=np.arange(4))
     check_sources(make_protocol("agedb"), tmp_path)
+
+
+def test_faces_without_persons_are_refused(tmp_path):
+    write_set(tmp_path, "agedb", X=np.zeros((4, 2)), y=np.arange(4.0))
+    with pytest.raises(S2MAMError, match="no array 'groups': add the person of each row"):
+        check_sources(make_protocol("agedb"), tmp_path)
+
+
+def test_scores_in_a_file_go_by_their_names(tmp_path):
+    y = np.column_stack([np.arange(40.0), -np.arange(40.0)])
+    names = np.array(["Fluency", "ADAS"])
+    write_set(tmp_path, "adni", X=np.zeros((40, 2)), y=y, target_names=names)
+    check_sources(make_protocol("adni"), tmp_path)
+    problem = draw_problem(make_protocol("adni").settings[-1], SEEDS, tmp_path)
+    assert problem.truth.max() <= 0
+
+
+def test_one_score_in_a_file_is_named_or_refused(tmp_path):
+    X, y = np.zeros((40, 2)), np.arange(40.0)
+    write_set(tmp_path / "named", "adni", X=X, y=y, target_name="ADAS")
+    study = shorten(make_protocol("adni"), settings="ADAS*")
+    check_sources(study, tmp_path / "named")
+    assert len(draw_problem(study.settings[0], SEEDS, tmp_path / "named").truth) == 20
+    write_set(tmp_path / "nameless", "adni", X=X, y=y)
+    for folder, has in (("named", "ADAS"), ("nameless", "y")):
+        with pytest.raises(InvalidInputError, match=f"no target 'Fluency'; it has {has}. In a"):
+            check_sources(make_protocol("adni"), tmp_path / folder)
+
+
+def test_pictures_stand_in_for_the_table_of_coil20(tmp_path):
+    folder = tmp_path / "coil20_images" / "coil-20-proc"
+    folder.mkdir(parents=True)
+    for number in (12, 13):
+        for view in range(20):
+            shade = Image.new("L", (128, 128), 10 * (number - 10) + view)
+            shade.save(folder / f"obj{number}__{view}.png")
+    study = shorten(make_protocol("coil20"), settings="objects*")
+    with pytest.warns(S2MAMWarning, match="no coil20/data.npz, so the pictures in coil20_images"):
+        check_sources(study, tmp_path)
+    problem = draw_problem(study.settings[0], SEEDS, tmp_path)
+    assert problem.X.shape == (20, 1024)
+    assert sorted(set(problem.truth)) == [0, 1]
+    write_set(tmp_path, "coil20", X=np.zeros((8, 3)), y=np.tile([0, 1], 4))
+    assert stand_in("coil20", tmp_path) == "coil20"
 
 
 def test_generators_need_numbers_of_rows():

@@ -25,10 +25,7 @@ def junk_columns(
     noisy_reading: NoisyReading,
 ) -> tuple[FloatArray, list[str]]:
     """Independent N(0, 1) columns, then independent N(100, 100) columns, with their names."""
-    if n_uninformative < 0 or n_noisy < 0:
-        raise InvalidInputError(
-            f"n_uninformative={n_uninformative} and n_noisy={n_noisy} must not be negative."
-        )
+    check_counts(n_uninformative=n_uninformative, n_noisy=n_noisy)
     if noisy_reading not in _NOISY_SD:
         raise InvalidInputError(
             f"noisy_reading must be 'sd' (the 100 of N(100, 100) is the standard deviation) or "
@@ -58,10 +55,24 @@ def assemble(
     )
 
 
+def check_counts(least: int = 0, **counts: Any) -> None:
+    """Refuse numbers of columns or classes that are not whole or too small."""
+    for name, count in counts.items():
+        _check_whole(name, count)
+        if count < least:
+            raise InvalidInputError(f"{name}={count} must be at least {least}.")
+
+
 def check_samples(n_samples: int, least: int = 1) -> None:
     """Refuse sample sizes that cannot be drawn."""
+    _check_whole("n_samples", n_samples)
     if n_samples < least:
         raise InvalidInputError(f"n_samples must be at least {least}, got {n_samples}.")
+
+
+def _check_whole(name: str, count: Any) -> None:
+    if isinstance(count, bool) or not isinstance(count, int | np.integer):
+        raise InvalidInputError(f"{name}={count!r} must be a whole number.")
 
 
 def flip_labels(

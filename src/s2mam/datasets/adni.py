@@ -107,6 +107,8 @@ def load_adni(
     _need(source, columns)
     _need(merge, ["DX_bl"])
     targets = [target] if isinstance(target, str) else list(target)
+    if not targets:
+        raise InvalidInputError("target=[] names no score; name one or several, such as 'ADAS'.")
     persons = sorted(merge.rows.keys() & source.rows.keys())
     scores = np.column_stack([_scores(place, name, merge, visit, persons) for name in targets])
     X = np.column_stack([source.numbers(column, persons) for column in columns])

@@ -105,6 +105,8 @@ def hide_labels(
         kept = _draw_per_class(rng, values, candidates, per_class)
     else:
         size = n_labeled if fraction is None else _share(fraction, len(candidates), "fraction")
+        if size is not None and size != int(size):
+            raise InvalidInputError(f"n_labeled must be a whole number, got {size}.")
         kept = _draw(rng, candidates, int(size or 0))
     hidden = np.ones(len(values), dtype=bool)
     hidden[kept] = False

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils import Bunch, check_random_state
 
-from s2mam.datasets._columns import assemble, check_samples, junk_columns, numbered
+from s2mam.datasets._columns import assemble, check_counts, check_samples, junk_columns, numbered
 from s2mam.datasets.components import smooth_components
 from s2mam.exceptions import InvalidInputError
 
@@ -63,6 +63,8 @@ def make_correlated_regression(
     (200, 50)
     """
     check_samples(n_samples)
+    check_counts(n_uninformative=n_uninformative)
+    check_counts(1, n_informative=n_informative, block_size=block_size)
     if not 0 <= correlation < 1:
         raise InvalidInputError(f"correlation must lie in [0, 1), got {correlation}.")
     if structure not in ("ar1", "block"):
@@ -136,6 +138,8 @@ def make_duplicated_regression(
     array([ 0,  1,  2,  3,  0,  1,  2,  3, -1, -1])
     """
     check_samples(n_samples)
+    check_counts(n_copies=n_copies)
+    check_counts(1, n_informative=n_informative)
     rng = check_random_state(random_state)
     X = rng.standard_normal((n_samples, n_informative))
     copies = np.tile(X, n_copies)
@@ -238,6 +242,7 @@ def make_heavy_tailed_regression(
     (200, 50)
     """
     check_samples(n_samples)
+    check_counts(1, n_informative=n_informative)
     rng = check_random_state(random_state)
     X = rng.standard_normal((n_samples, n_informative))
     y_clean = smooth_components(X).sum(axis=1)
@@ -280,6 +285,7 @@ def make_wide_regression(
     (100, 2000)
     """
     check_samples(n_samples)
+    check_counts(1, n_informative=n_informative)
     rng = check_random_state(random_state)
     X = rng.standard_normal((n_samples, n_informative))
     y_clean = smooth_components(X).sum(axis=1)

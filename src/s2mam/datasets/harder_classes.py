@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import Bunch, check_random_state
 
 from s2mam._typing import IntArray
-from s2mam.datasets._columns import assemble, check_samples, flip_labels, junk_columns
+from s2mam.datasets._columns import assemble, check_counts, check_samples, flip_labels, junk_columns
 from s2mam.datasets.components import smooth_components
 from s2mam.exceptions import InvalidInputError
 
@@ -135,11 +135,8 @@ def make_multiclass_additive(
     >>> np.unique(make_multiclass_additive(random_state=0).y)
     array([0, 1, 2])
     """
+    check_counts(2, n_classes=n_classes, n_informative=n_informative)
     check_samples(n_samples, least=n_classes)
-    if n_classes < 2 or n_informative < 2:
-        raise InvalidInputError(
-            f"n_classes={n_classes} and n_informative={n_informative} must be at least 2."
-        )
     rng = check_random_state(random_state)
     X = rng.standard_normal((n_samples, n_informative))
     # Regular angles instead of random ones: no class is ever swallowed by the others.
@@ -162,6 +159,7 @@ def _thresholded(
     random_state: Any,
 ) -> Bunch:
     check_samples(n_samples, least=2)
+    check_counts(1, n_informative=n_informative)
     rng = check_random_state(random_state)
     X = rng.standard_normal((n_samples, n_informative))
     score = smooth_components(X).sum(axis=1)

@@ -57,12 +57,15 @@ def load(
 
     Looked for in ``<data_home>/<name>/data.npz``, then among the sets scikit-learn ships and the
     problems this package draws itself, then (`download`) at UCI, OpenML and as a public copy on
-    GitHub, whichever first gives a table of the known shape. Restricted sets (`info` gives their
+    GitHub, whichever first gives a table of the known shape. Files are compared with a checksum,
+    except those of the sites in ``info(name).unverified``, where the shape is all that is checked,
+    and those of OpenML, which tells the checksum itself. Restricted sets (`info` gives their
     kind as "folder") are read from ``<data_home>/<name>`` in the layout of their owners.
 
     A file of your own is loaded as well, known name or not: ``<data_home>/<name>/data.npz`` with
     the arrays ``X`` and ``y`` and, if you like, ``feature_names``, ``target_name``,
-    ``class_names`` and ``groups``.
+    ``class_names`` and ``groups``. For several targets (restricted sets of regression), ``y`` has
+    one column each and ``target_names`` their names.
 
     Parameters
     ----------
@@ -92,6 +95,7 @@ def load(
     >>> data.X.shape, data.task, data.class_names
     ((150, 4), 'classification', ['setosa', 'versicolor', 'virginica'])
     """
+    _check_name(name)
     home = _home(data_home)
     path = home / name / "data.npz"
     facts = registry().get(name)
@@ -103,6 +107,15 @@ def load(
         data.task, data.target_name = facts.task, facts.target
     data.name = name
     return _finish(data, facts, sensitive)
+
+
+def _check_name(name: object) -> None:
+    """Refuse paths: by one, a known set would come without its checksum and sensitive columns."""
+    if not isinstance(name, str) or name in ("", ".", "..") or set(name) & set("/\\\0"):
+        raise InvalidInputError(
+            f"name={name!r} must be a name of list_datasets() or that of a folder in data_home, "
+            "which is where a path belongs."
+        )
 
 
 def _home(data_home: str | os.PathLike[str] | None) -> Path:

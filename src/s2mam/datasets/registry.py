@@ -8,6 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Literal, TypeAlias
 
+from s2mam.datasets.routes import all_routes
 from s2mam.exceptions import InvalidInputError
 
 Task: TypeAlias = Literal["classification", "regression"]
@@ -84,6 +85,19 @@ class DatasetInfo:
     informative: tuple[str, ...]
     paper: int | None
 
+    @property
+    def unverified(self) -> tuple[str, ...]:
+        """Sites whose file has no known checksum; its shape is all that is checked there.
+
+        Examples
+        --------
+        >>> from s2mam.datasets import info
+        >>> info("wine_quality").unverified, info("boston").unverified
+        (('uci',), ())
+        """
+        routes = all_routes().get(self.name, ())
+        return tuple(route.site for route in routes if route.checksum is None)
+
 
 @cache
 def registry() -> dict[str, DatasetInfo]:
@@ -105,7 +119,7 @@ def registry() -> dict[str, DatasetInfo]:
 def lookup(name: str) -> DatasetInfo:
     """Facts about one data set; an unknown name is an error that lists the known ones."""
     known = registry()
-    if name not in known:
+    if not isinstance(name, str) or name not in known:
         names = ", ".join(sorted(known))
         raise InvalidInputError(f"Unknown data set {name!r}; known are: {names}.")
     return known[name]

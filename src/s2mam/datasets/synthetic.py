@@ -15,6 +15,7 @@ from sklearn.utils import Bunch, check_random_state
 from s2mam.datasets._columns import (
     NoisyReading,
     assemble,
+    check_counts,
     check_samples,
     flip_labels,
     junk_columns,
@@ -165,6 +166,7 @@ def make_additive_classification(
     ((200, 110), array([0, 1]))
     """
     check_samples(n_samples)
+    check_counts(n_uninformative=n_uninformative, n_noisy=n_noisy)
     if variant not in ("paper", "code"):
         raise InvalidInputError(f"variant must be 'paper' or 'code', got {variant!r}.")
     rng = check_random_state(random_state)

@@ -15,7 +15,8 @@ import s2mam.datasets
 from s2mam._typing import AnyArray, BoolArray, FloatArray
 from s2mam.exceptions import InvalidInputError
 from s2mam.experiments.protocol import Protocol, Setting, Source
-from s2mam.experiments.restricted import load_restricted
+from s2mam.experiments.restricted import load_restricted, stand_in
+from s2mam.intake.notices import warn_user
 
 __all__ = ["Problem", "Seeds", "check_sources", "draw_problem", "draw_seeds"]
 
@@ -142,10 +143,24 @@ def check_sources(protocol: Protocol, data_home: str | os.PathLike[str] | None =
     ----------
     protocol : Protocol
     data_home : path, optional
+
+    Warns
+    -----
+    S2MAMWarning
+        When pictures are read in place of a table that is not there.
     """
+    replaced: dict[str, str] = {}
     for setting in protocol.settings:
         if setting.source.kind != "generator":
-            _load_source(setting.source, data_home)
+            data = _load_source(setting.source, data_home)
+            _with_target(data, setting.source)
+            if setting.source.kind == "dataset" and data.name != setting.source.name:
+                replaced[setting.source.name] = data.name
+    for name, other in replaced.items():
+        warn_user(
+            f"There is no {name}/data.npz, so the pictures in {other} are read; results may differ "
+            "a little from those of the table."
+        )
 
 
 def _read(setting: Setting, seeds: Seeds, data_home: str | os.PathLike[str] | None) -> Bunch:
@@ -166,7 +181,8 @@ def _read(setting: Setting, seeds: Seeds, data_home: str | os.PathLike[str] | No
 
 def _load_source(source: Source, data_home: str | os.PathLike[str] | None) -> Bunch:
     home = None if data_home is None else os.fspath(data_home)
-    return _load(source.kind, source.name, home, tuple(sorted(source.args.items())))
+    name = stand_in(source.name, home) if source.kind == "dataset" else source.name
+    return _load(source.kind, name, home, tuple(sorted(source.args.items())))
 
 
 @lru_cache(maxsize=2)
@@ -180,12 +196,16 @@ def _load(kind: str, name: str, home: str | None, args: tuple[tuple[str, Any], .
 def _with_target(data: Bunch, source: Source) -> Bunch:
     if source.target is None:
         return data
-    names = [str(name) for name in data.get("target_names", ())]
-    if source.target not in names or np.ndim(data.y) != 2:
+    y = np.asarray(data.y, dtype=np.float64)
+    y = y[:, None] if y.ndim == 1 else y
+    names = [str(name) for name in np.ravel(data.get("target_names", data.get("target_name", ())))]
+    if source.target not in names or len(names) != y.shape[1]:
         raise InvalidInputError(
-            f"{source.name!r} has no target {source.target!r}; it has {', '.join(names) or 'one'}."
+            f"{source.name!r} has no target {source.target!r}; it has "
+            f"{', '.join(names) or 'none'}. In a data.npz, y has one column a target and "
+            "'target_names' their names; with one target alone, name its settings in --settings."
         )
-    y = np.asarray(data.y, dtype=np.float64)[:, names.index(source.target)]
+    y = y[:, names.index(source.target)]
     # A person without this score is no row of this study.
     return _rows_of(data, ~np.isnan(y), y)
 
