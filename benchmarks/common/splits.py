@@ -75,9 +75,7 @@ def few_label_problem(
     return split_table(_load(name), seed, columns=columns, n_labeled=n_labeled)
 
 
-def split_table(
-    data: Bunch, seed: int, *, columns: str = "clean", n_labeled: int = 50
-) -> Problem:
+def split_table(data: Bunch, seed: int, *, columns: str = "clean", n_labeled: int = 50) -> Problem:
     """Split a table (``X``, ``y``, ``groups`` and ``task``) as :func:`few_label_problem` does."""
     X, y, groups = data.X, data.y, data.groups
     per_class = None

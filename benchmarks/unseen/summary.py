@@ -42,8 +42,8 @@ def _unlabelled(rows: Sequence[Row], task: str) -> list[str]:
     won = sum(gain > 0.01 for gain, *_ in gains)
     sure = sum(gain < -0.01 and gain + 2 * error < 0 for gain, error, _ in gains)
     return [
-        f"Unlabelled rows, clean columns: {average:+.1f} {unit} on average over {len(gains)} tables "
-        f"against `{_ALONE}`; more than one better on {won}, more than one worse on {lost}, "
+        f"Unlabelled rows, clean columns: {average:+.1f} {unit} on average over {len(gains)} "
+        f"tables against `{_ALONE}`; more than one better on {won}, more than one worse on {lost}, "
         f"{sure} of these by more than two standard errors. The five lowest (± standard error): "
         + "; ".join(worst[:5])
         + ".",

