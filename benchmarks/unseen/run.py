@@ -14,6 +14,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from benchmarks.common import ours, peers
@@ -39,8 +41,21 @@ columns more ("junk"); the same peers. "s2mam_labels" is the default given the l
 
 def labels_alone(task: Task) -> Outcome:
     """The default on the labelled rows alone; the others are predicted as if they were new."""
-    outcome = ours.fit(dataclasses.replace(task, X=task.X[task.labeled], y=task.y[task.labeled]))
-    return dataclasses.replace(outcome, unlabeled=outcome.test[:0])
+    rest = task.X[~task.labeled]
+    narrow = dataclasses.replace(
+        task,
+        X=task.X[task.labeled],
+        y=task.y[task.labeled],
+        X_test=np.vstack([task.X_test, rest]),
+    )
+    outcome = ours.fit(narrow)
+    test, unlabeled = np.split(outcome.test, [len(task.X_test)])
+    probabilities = outcome.test_probabilities
+    if probabilities is not None:
+        probabilities = probabilities[: len(test)]
+    return dataclasses.replace(
+        outcome, test=test, unlabeled=unlabeled, test_probabilities=probabilities
+    )
 
 
 def methods(task: str) -> dict[str, Method]:

@@ -11,16 +11,19 @@ from s2mam.bases.atoms import split_atoms
 KINDS = ("numeric", "numeric", "categorical", "constant", "numeric")
 
 
-@pytest.fixture(scope="module")
-def parts():
+@pytest.fixture(scope="module", params=[(), (3.0,), (2.0, 5.0)], ids=["one", "two", "three"])
+def parts(request):
+    """Columns of every kind, split for one kernel length or for several."""
     rng = np.random.default_rng(0)
     Z = rng.normal(size=(80, 5))
     Z[:, 1] = np.exp(Z[:, 1]).clip(0, 4)
     Z[:, 2] = rng.integers(0, 4, size=80)
     Z[:, 3] = 0.0
     Z[rng.random(80) < 0.2, 4] = np.nan
-    design = build_design(Z, KINDS, linear=0.3, tolerance=1e-4, max_rank=24)
-    return Z, design, split_atoms(design, Z)
+    options = {"linear": 0.3, "tolerance": 1e-4, "max_rank": 24}
+    design = build_design(Z, KINDS, **options)
+    longer = [build_design(Z, KINDS, length=length, **options) for length in request.param]
+    return Z, design, split_atoms(design, Z, longer=longer)
 
 
 def test_straight_parts_are_standardised_lines(parts):
@@ -62,6 +65,34 @@ def test_parts_are_rotations_of_the_blocks(parts):
         np.testing.assert_allclose(
             design.features[:, block] @ atoms.curved_map[block], atoms.curved[j], atol=1e-10
         )
+
+
+def test_curves_of_several_lengths_have_the_mean_of_their_kernels():
+    """With all directions kept, and each kernel of unit size."""
+    Z = np.random.default_rng(3).normal(size=(40, 1))
+    designs = [
+        build_design(Z, ("numeric",), linear=0.3, tolerance=1e-10, length=length)
+        for length in (1.0, 2.0, 4.0)
+    ]
+    alone = [split_atoms(design, Z, rank=12).curved[0] for design in designs]
+    joined = split_atoms(designs[0], Z, rank=12, longer=designs[1:]).curved[0]
+    expected = sum(curves @ curves.T for curves in alone) / 3.0
+    error = np.abs(joined @ joined.T - expected).max()
+    assert error < 0.03 * np.abs(expected).max()
+
+
+def test_curves_of_longer_kernels_are_mostly_a_bend():
+    Z = np.random.default_rng(4).uniform(-1.7, 1.7, size=(200, 1))
+    short = build_design(Z, ("numeric",), linear=0.3, tolerance=1e-4, length=1.0)
+    long = build_design(Z, ("numeric",), linear=0.3, tolerance=1e-4, length=4.5)
+    bend = Z[:, 0] ** 2
+    bend -= np.polynomial.Polynomial.fit(Z[:, 0], bend, 1)(Z[:, 0])
+    bend /= np.linalg.norm(bend)
+    share = [
+        np.square(bend @ split_atoms(short, Z, longer=longer).curved[0]).sum() / 200.0
+        for longer in ([], [long])
+    ]
+    assert share[1] > share[0] + 0.1
 
 
 def test_line_and_curves_span_what_the_block_can_say(parts):

@@ -61,7 +61,6 @@ def test_groups_stay_on_one_side_and_rare_classes_leave(monkeypatch):
     y = np.where(np.arange(400) < 15, 2, groups % 2)
     data = Bunch(X=X, y=y, groups=groups, task="classification")
     monkeypatch.setattr(splits, "_load", lambda name: data)
-    monkeypatch.setattr(splits, "info", lambda name: Bunch(n_classes=3))
     problem = few_label_problem("any", 0)
     assert not set(problem.X[:, 0]) & set(problem.X_test[:, 0])
     assert set(problem.y) == {0, 1}

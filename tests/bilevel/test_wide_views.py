@@ -34,11 +34,13 @@ def _table(n=60, p=9):
 
 @pytest.mark.parametrize("whole", [False, True])
 @pytest.mark.parametrize("all_rows", [False, True])
-def test_lazy_parts_are_those_that_are_held(lazily, monkeypatch, whole, all_rows):
+@pytest.mark.parametrize("longer", [(), (3.0,)])
+def test_lazy_parts_are_those_that_are_held(lazily, monkeypatch, whole, all_rows, longer):
     table, kinds = _table()
-    lazy = build_view(table, kinds, whole=whole, n_labeled=20, all_rows=all_rows)
+    options = {"whole": whole, "longer": longer}
+    lazy = build_view(table, kinds, n_labeled=20, all_rows=all_rows, **options)
     monkeypatch.setattr("s2mam.bilevel.views.is_wide", is_wide)
-    held = build_view(table, kinds, whole=whole)
+    held = build_view(table, kinds, **options)
     assert isinstance(lazy.atoms.curved, LazyCurves)
     assert lazy.design.features.shape[0] == 0
     assert lazy.atoms.curved.shape == held.atoms.curved.shape

@@ -1,11 +1,14 @@
 """Each column split in a straight part and a curved part.
 
 A straight line costs one degree of freedom and a curve several, so a search that may take them
-separately needs fewer labels than one that must take the whole block.
+separately needs fewer labels than one that must take the whole block. The curved part may be that
+of several kernel lengths: mostly a bend, as long kernels have it, with room for the wiggles of
+short ones.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,7 +67,14 @@ class Atoms:
         return coef
 
 
-def split_atoms(design: Design, Z: FloatArray, *, rank: int = 5, whole: bool = False) -> Atoms:
+def split_atoms(
+    design: Design,
+    Z: FloatArray,
+    *,
+    rank: int = 5,
+    whole: bool = False,
+    longer: Sequence[Design] = (),
+) -> Atoms:
     """Split the blocks of a centred design.
 
     Parameters
@@ -77,6 +87,9 @@ def split_atoms(design: Design, Z: FloatArray, *, rank: int = 5, whole: bool = F
         Most curved features per column.
     whole : bool
         Keep each block in one piece: all of it is the curved part, there is no straight one.
+    longer : sequence of Design
+        Designs of the same rows with longer kernels. The curved part of a numeric column is that of
+        all designs in equal parts, as far as `design` can express it.
 
     Returns
     -------
@@ -99,10 +112,14 @@ def split_atoms(design: Design, Z: FloatArray, *, rank: int = 5, whole: bool = F
     for j in range(p):
         block = design.block(j)
         if block.stop > block.start:
-            line = Z[:, j] if design.kinds[j] == "numeric" and not whole else None
-            straight_map[block], curved_map[block] = _split_block(
-                design.features[:, block], design.spectra[block], line, rank
-            )
+            numeric = design.kinds[j] == "numeric"
+            line = Z[:, j] if numeric and not whole else None
+            straight_map[block], curved_map[block] = _split_column(design, j, line, rank)
+            if longer and numeric:
+                others = [_expressed(design, other, j, line, rank) for other in longer]
+                curved_map[block] = _joined(
+                    design.spectra[block], straight_map[block], [curved_map[block], *others], n
+                )
     features = design.features
     starts = np.minimum(design.offsets[:-1], max(features.shape[1] - 1, 0))
     filled = design.ranks > 0
@@ -116,6 +133,41 @@ def split_atoms(design: Design, Z: FloatArray, *, rank: int = 5, whole: bool = F
         block = design.block(j)
         np.matmul(features[:, block], curved_map[block], out=curved[j])
     return Atoms(straight, curved, straight_map, curved_map)
+
+
+def _expressed(
+    design: Design, other: Design, j: int, line: FloatArray | None, rank: int
+) -> FloatArray:
+    """Map from a column's features to the curved part that another design has for it."""
+    own, block = design.block(j), other.block(j)
+    curves = other.features[:, block] @ _split_column(other, j, line, rank)[1]
+    result: FloatArray = design.features[:, own].T @ curves / design.spectra[own][:, None]
+    return result
+
+
+def _joined(
+    spectrum: FloatArray, straight: FloatArray, curved: Sequence[FloatArray], n: int
+) -> FloatArray:
+    """Map to the largest directions of several curved parts together, none of them a line."""
+    together = np.hstack(curved)
+    length = float(spectrum @ straight**2)
+    if length > 0.0:  # a block that is not as fine as another leaves a little of the line in it
+        together -= np.outer(straight, (spectrum * straight) @ together) / length
+    values, vectors = np.linalg.eigh(together.T @ (spectrum[:, None] * together))
+    order = np.argsort(-values)[: curved[0].shape[1]]
+    order = order[values[order] > _TOLERANCE * values[order[0]]]
+    joined = np.zeros_like(curved[0])
+    if order.size:
+        joined[:, : order.size] = together @ vectors[:, order] / np.sqrt(values[order].sum() / n)
+    return joined
+
+
+def _split_column(
+    design: Design, j: int, line: FloatArray | None, rank: int
+) -> tuple[FloatArray, FloatArray]:
+    """Maps from one column's features to its straight and curved parts."""
+    block = design.block(j)
+    return _split_block(design.features[:, block], design.spectra[block], line, rank)
 
 
 def _split_block(

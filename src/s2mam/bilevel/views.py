@@ -9,10 +9,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from s2mam._typing import FloatArray
-from s2mam.bases.atoms import Atoms, split_atoms
-from s2mam.bases.build import build_design
+from s2mam.bases.atoms import Atoms
 from s2mam.bases.design import Design
-from s2mam.bilevel.wide_views import is_wide, wide_atoms
+from s2mam.bilevel.wide_views import held_atoms, is_wide, wide_atoms
 
 __all__ = ["CLIP", "View", "build_far_view", "build_rough_view", "build_view"]
 
@@ -58,6 +57,7 @@ def build_view(
     *,
     kernel: str = "gaussian",
     length: float = 1.0,
+    longer: Sequence[float] = (),
     whole: bool = False,
     basis: str = "kernel",
     seed: int = 0,
@@ -74,6 +74,8 @@ def build_view(
         Kind of each column.
     kernel, length
         Of the numeric columns.
+    longer : sequence of float
+        Further lengths: curves are those of all lengths in equal parts.
     whole : bool
         Columns enter a mask in one piece, not by their straight and curved parts.
     basis, seed
@@ -96,7 +98,16 @@ def build_view(
         "seed": seed,
     }
     rank = _WHOLE_RANK if whole else _CURVED_RANK
-    parts = _parts(Z, kinds, options, rank=rank, whole=whole, n_first=n_labeled, all_rows=all_rows)
+    parts = _parts(
+        Z,
+        kinds,
+        options,
+        rank=rank,
+        whole=whole,
+        longer=longer,
+        n_first=n_labeled,
+        all_rows=all_rows,
+    )
     return View(*parts)
 
 
@@ -167,16 +178,16 @@ def _parts(
     whole: bool,
     n_first: int,
     all_rows: bool,
+    longer: Sequence[float] = (),
 ) -> tuple[FloatArray, Design, Atoms]:
     """The clipped table, its design and its atoms."""
     table = clip_numeric(Z, kinds)
+    how: dict[str, Any] = {"rank": rank, "whole": whole, "longer": longer}
     if is_wide(table.shape[0], table.shape[1], rank):
-        design, atoms = wide_atoms(
-            table, kinds, options, rank=rank, whole=whole, n_first=n_first, all_rows=all_rows
-        )
-        return table, design, atoms
-    design = build_design(table, kinds, **options)
-    return table, design, split_atoms(design, table, rank=rank, whole=whole)
+        design, atoms = wide_atoms(table, kinds, options, n_first=n_first, all_rows=all_rows, **how)
+    else:
+        design, atoms = held_atoms(table, kinds, options, **how)
+    return table, design, atoms
 
 
 def clip_numeric(Z: FloatArray, kinds: Sequence[str]) -> FloatArray:

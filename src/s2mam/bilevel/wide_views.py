@@ -13,7 +13,7 @@ from s2mam.bases.build import build_design
 from s2mam.bases.curves import LazyCurves, column_chunks
 from s2mam.bases.design import Design, join_designs
 
-__all__ = ["is_wide", "wide_atoms"]
+__all__ = ["held_atoms", "is_wide", "wide_atoms"]
 
 # Curved parts of at most so many numbers (64 MB) are simply held.
 _HELD: Final = 2**23
@@ -34,6 +34,21 @@ def is_wide(n: int, p: int, rank: int) -> bool:
     return n * p * rank > _HELD and p * rank > n
 
 
+def held_atoms(
+    table: FloatArray,
+    kinds: Sequence[str],
+    options: dict[str, Any],
+    *,
+    rank: int,
+    whole: bool,
+    longer: Sequence[float] = (),
+) -> tuple[Design, Atoms]:
+    """Design and atoms with the features of all rows; arguments as for :func:`wide_atoms`."""
+    design = build_design(table, kinds, **options)
+    others = [build_design(table, kinds, **{**options, "length": length}) for length in longer]
+    return design, split_atoms(design, table, rank=rank, whole=whole, longer=others)
+
+
 def wide_atoms(
     table: FloatArray,
     kinds: Sequence[str],
@@ -43,6 +58,7 @@ def wide_atoms(
     whole: bool,
     n_first: int,
     all_rows: bool,
+    longer: Sequence[float] = (),
 ) -> tuple[Design, Atoms]:
     """Design without features of the training rows, and atoms with lazy curves.
 
@@ -60,6 +76,8 @@ def wide_atoms(
         The labelled rows come first; so many of them are held.
     all_rows : bool
         Whether sums over all rows will be asked for.
+    longer : sequence of float
+        Further kernel lengths of the curves.
 
     Returns
     -------
@@ -76,8 +94,14 @@ def wide_atoms(
         run = slice(int(part[0]), int(part[-1]) + 1)
         values = np.ascontiguousarray(table[:, run])
         seed = int(options.get("seed", 0)) + run.start
-        design = build_design(values, kinds[run], **{**options, "seed": seed})
-        atoms = split_atoms(design, values, rank=rank, whole=whole)
+        design, atoms = held_atoms(
+            values,
+            kinds[run],
+            {**options, "seed": seed},
+            rank=rank,
+            whole=whole,
+            longer=longer,
+        )
         if not whole:
             straight[:, run] = atoms.straight
         first[run] = atoms.curved[:, :n_first]

@@ -35,9 +35,9 @@ from s2mam.masks.mask_prior import size_prior
 
 __all__ = ["AverageSettings", "fit_average"]
 
-# Kernel length in spreads of a column: a class says less about a curve than a number does, so the
-# curves of classes are smoother.
-_LENGTHS = {"numbers": 1.5, "classes": 2.0}
+# Kernel length in spreads of a column, and the longer one that half of a curve has in the first
+# view: most curves are a bend, and few labels are better spent on it than on wiggles.
+_LENGTH, _LONGER = 1.5, (4.5,)
 # Where no column is likely by itself, those with at least this share of the largest contribution
 # are named.
 _MAIN_SHARE = 0.5
@@ -91,14 +91,14 @@ def fit_average(rows: TrainingRows, settings: AverageSettings) -> Fitted:
     -------
     Fitted
     """
-    length = _LENGTHS["numbers" if rows.classes is None else "classes"]
     # On the second scale columns enter masks in one piece: where the parts of a column mislead the
     # search or the average, the whole often does not.
     views = [
         build_view(
             table,
             rows.kinds,
-            length=length,
+            length=_LENGTH,
+            longer=_LONGER if index == 0 else (),
             whole=index > 0,
             basis=settings.basis,
             seed=settings.seed,
