@@ -38,7 +38,8 @@ from s2mam.masks.posterior_start import hyper_moves
 
 _PROBLEMS = ("additive_25", "additive_40", "additive_50", "friedman_25", "friedman_50")
 _JUMPS, _LONGER = 120, 20
-_LENGTH = 1.5
+# Kernel lengths of curves, as the default has them.
+_LENGTH, _LONGER_LENGTHS = 1.5, (4.5,)
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,9 @@ def compare(drawn: Drawn, seed: int) -> Compared:
 def _labeled(drawn: Drawn) -> LabeledAtoms:
     problem = drawn.problem
     reader = TableReader().fit(problem.X)
-    view = build_view(reader.transform(problem.X), reader.kinds_, length=_LENGTH)
+    view = build_view(
+        reader.transform(problem.X), reader.kinds_, length=_LENGTH, longer=_LONGER_LENGTHS
+    )
     rows = np.flatnonzero(problem.labeled)
     target = problem.y[rows, None]
     target = (target - target.mean()) / target.std()

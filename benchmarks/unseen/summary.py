@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from benchmarks.common.store import Row
 from benchmarks.common.tables import group, markdown, mean, mean_sd
 from benchmarks.few_labels.summary import OURS, overview
@@ -52,20 +53,16 @@ def _unlabelled(rows: Sequence[Row], task: str) -> list[str]:
 
 
 def _gain(rows: Sequence[Row]) -> tuple[float, float] | None:
-    pairs = group(
-        [row for row in rows if row["cell"]["method"] in (OURS, _ALONE)],
-        lambda row: row["cell"]["seed"],
-    )
-    differences = []
-    for pair in pairs.values():
-        by_method = {row["cell"]["method"]: row.get("test") for row in pair}
-        if by_method.get(OURS) is not None and by_method.get(_ALONE) is not None:
-            differences.append({"test": by_method[OURS] - by_method[_ALONE]})
-    if len(differences) < 2:
+    """Mean and standard error over the seeds that both have; None for less than two."""
+    scores = {(row["cell"]["method"], row["cell"]["seed"]): row.get("test") for row in rows}
+    gaps = [
+        score - scores[_ALONE, seed]
+        for (method, seed), score in scores.items()
+        if method == OURS and score is not None and scores.get((_ALONE, seed)) is not None
+    ]
+    if len(gaps) < 2:
         return None
-    average = mean(differences, "test")
-    spread = sum((row["test"] - average) ** 2 for row in differences) / (len(differences) - 1)
-    return average, (spread / len(differences)) ** 0.5
+    return float(np.mean(gaps)), float(np.std(gaps, ddof=1) / np.sqrt(len(gaps)))
 
 
 def _every_table(rows: Sequence[Row]) -> list[str]:

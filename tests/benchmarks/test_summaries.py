@@ -5,6 +5,7 @@ from __future__ import annotations
 from benchmarks.few_labels.summary import summarize
 from benchmarks.selection.summary import summarize as summarize_selection
 from benchmarks.unlabeled.summary import paired_gains
+from benchmarks.unseen.summary import summarize as summarize_unseen
 
 
 def row(method, seed, test, data="iris", columns="clean"):
@@ -66,3 +67,15 @@ def test_selection_scores_stand_between_null_and_oracle():
     assert fields[1:3] == ["1.000", "0.250"]
     assert fields[8:11] == ["26.00", "0.51", "0.50"]
     assert line(summarize_selection(rows), "authors' code, C given")[6] == "6.182 ± 13.071"
+
+
+def test_gains_by_unlabelled_rows_are_paired_by_seed_and_table():
+    name = "keel/vehicle"
+    rows = [row("s2mam", seed, 0.7 + seed / 100, data=name) for seed in range(3)]
+    rows += [row("s2mam_labels", seed, 0.72, data=name) for seed in range(2)]
+    rows += [row("svm", seed, 0.6, data=name) for seed in range(3)]
+    text = summarize_unseen(rows)
+    assert "-1.5 points of accuracy on average over 1 tables" in text
+    assert "keel/vehicle -1.5 ± 0.5" in text
+    assert "s2mam_labels |" not in text  # it is no competitor
+    assert "| keel/vehicle | 0.710 ± 0.010 | svm 0.600 ± 0.000 | – | – |" in text
