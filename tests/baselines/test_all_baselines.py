@@ -68,6 +68,7 @@ def test_the_paper_systems_are_all_there():
 def test_facts_are_stated(name):
     cls = SYSTEMS[name]
     assert cls.paper_name
+    assert cls.task == ("classification" if _is_classifier(cls) else "regression")
     assert isinstance(cls.inductive, bool)
     assert isinstance(cls.selects_columns, bool)
     parameters = cls().get_params()

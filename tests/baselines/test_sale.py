@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from expected_checks import expected_failures
-from scipy.linalg import subspace_angles
+from scipy.linalg import eigh, subspace_angles
 from sklearn.base import clone
 from sklearn.datasets import make_moons
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -41,6 +41,25 @@ def test_all_pairs_of_equal_classes_give_the_discriminant_subspace():
     ).fit(X, y)
     lda = LinearDiscriminantAnalysis(solver="eigen").fit(X, y)
     assert subspace_angles(model.projection_, lda.scalings_[:, :2]).max() < 1e-5
+
+
+def test_near_pairs_of_equal_classes_give_a_local_discriminant_subspace():
+    X, y = _classes()
+    model = SALEClassifier(
+        smoothness=0.0,
+        n_same_class=4,
+        n_components=2,
+        ridge=1e-12,
+        variance=1.0,
+        max_iter=200,
+        tol=0.0,
+        scale=None,
+    ).fit(X, y)
+    linked = class_graph(row_distances(X @ model.projection_), y, 4)
+    pairs = np.array([X[i] - X[j] for i, j in zip(*np.nonzero(linked), strict=True)])
+    centred = X - X.mean(axis=0)
+    _, vectors = eigh(pairs.T @ pairs, centred.T @ centred)
+    assert subspace_angles(model.projection_, vectors[:, :2]).max() < 1e-5
 
 
 def test_without_unlabelled_part_hidden_rows_do_not_matter():

@@ -88,6 +88,24 @@ def test_a_system_named_twice_is_run_once(run, tmp_path):
     assert "table2: 1/1" in result.stderr
 
 
+def test_columns_as_they_are_have_tables_of_their_own(run, tmp_path):
+    command = ["paper", "figure1", "--raw", "--quick", "--systems", "null,LapSVM"]
+    result = run(*command, "--repeats", "1", "-o", tmp_path)
+    assert result.exit_code == 0, result.output
+    endings = ("md", "csv", "json", "jsonl", "png")
+    assert {path.name for path in tmp_path.iterdir()} == {f"figure1_raw.{e}" for e in endings}
+    assert "## with X_n (accuracy, %; columns as they are)" in result.stdout
+
+
+def test_names_of_systems_may_hold_commas(run, tmp_path):
+    names = "draws: 5, polish,null, exact gradient, evidence, polish"
+    command = ["paper", "ablation", "--quick", "--settings", "additive regression*", "--json"]
+    result = run(*command, "--systems", names, "--repeats", "1", "-o", tmp_path)
+    assert result.exit_code == 0, result.output
+    found = {line["system"] for line in json.loads(result.stdout)["table"]}
+    assert found == {"draws: 5, polish", "null", "exact gradient, evidence, polish"}
+
+
 def test_no_fits_side_by_side_are_a_wrong_option(run, tmp_path):
     for command in (["paper", "table2"], ["experiments", "generalization"], ["fit", "t.csv"]):
         result = run(*command, "--n-jobs", "0")
@@ -114,6 +132,13 @@ def test_the_theory_commands_write_three_files(run, tmp_path):
     assert result.exit_code == 0, result.output
     assert "theorem" in result.stdout
     assert {path.suffix for path in tmp_path.iterdir()} == {".md", ".csv", ".png"}
+
+
+def test_a_quick_look_at_the_cost_has_all_three_sizes(run, tmp_path):
+    result = run("experiments", "complexity", "--quick", "-o", tmp_path)
+    assert result.exit_code == 0, result.output
+    for size in ("n = 60 .. 120", "p = 8 .. 16", "C = 2 .. 4"):
+        assert size in result.stdout
 
 
 @pytest.mark.parametrize("command", ["convergence", "generalization", "complexity"])

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
+import pickle
 
 import pytest
 
 from s2mam.datasets import download as module
-from s2mam.datasets.download import download
+from s2mam.datasets.download import NoConnectionError, download
 from s2mam.exceptions import S2MAMError
 
 CONTENT = bytes(range(256)) * 40
@@ -84,8 +85,9 @@ def test_refusals(site, target):
         download(site.url + "nothing", target)
     with pytest.raises(S2MAMError, match="not an http or https address"):
         download("file:///etc/hostname", target)
-    with pytest.raises(S2MAMError, match="did not answer as expected"):
+    with pytest.raises(NoConnectionError, match="did not answer as expected") as caught:
         download("http://127.0.0.1:9/f", target)
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
 def test_silent_server(target):

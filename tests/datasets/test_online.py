@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import urllib.error
+import urllib.request
 from dataclasses import replace
 
 import numpy as np
@@ -172,6 +174,23 @@ def test_sites_are_tried_in_turn_and_the_trouble_is_one_sentence(site, known, tm
     assert f"put it at {tmp_path / 'downloads/uci/52/ionosphere.zip'}" in message
     assert "S2MAM_DATA_HOME" in message
     assert "\n" not in message
+
+
+def test_without_a_network_the_sentence_tells_the_reason_once(monkeypatch, tmp_path):
+    reason = "Name or service not known"
+
+    def no_network(*arguments, **more):
+        raise urllib.error.URLError(OSError(-2, reason))
+
+    monkeypatch.setattr(urllib.request, "urlopen", no_network)
+    with pytest.raises(S2MAMError) as caught:
+        load("ionosphere", tmp_path)
+    message = str(caught.value)
+    assert message.startswith(
+        "The data set 'ionosphere' could not be fetched (uci, openml, github: no connection, "
+        f"{reason}): download https://archive.ics.uci.edu/static/public/52/ionosphere.zip elsewhere"
+    )
+    assert message.count("https://") == 1
 
 
 def test_unknown_mirror(tmp_path):

@@ -7,7 +7,7 @@ from experiment_systems import friedman, moons, protocol
 
 from s2mam.exceptions import InvalidInputError
 from s2mam.experiments import Corruption, Labels, Protocol
-from s2mam.experiments.studies import PROTOCOLS, make_protocol, shorten
+from s2mam.experiments.studies import PROTOCOLS, make_protocol, shorten, unscaled
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
@@ -61,6 +61,26 @@ def test_table2_has_both_readings_and_all_corruptions():
         for pu in (0, 10)
         for pn in (0, 10)
     }
+
+
+def test_a_study_on_the_columns_as_they_are_has_cells_of_its_own():
+    study = make_protocol("table2")
+    raw = unscaled(study)
+    assert [setting.scale for setting in raw.settings] == [None] * 8
+    assert raw.name == "table2_raw"
+    assert raw.claims == study.claims
+    assert not {raw.mark(s) for s in raw.settings} & {study.mark(s) for s in study.settings}
+    assert any("scales its columns" in note for note in study.notes)
+    assert not any("scales its columns" in note for note in raw.notes)
+    moons = unscaled(make_protocol("figure1"))
+    assert "LapSVM (moons)" in moons.systems
+    assert not any("scaled)" in text for text in (*moons.systems, *moons.notes))
+
+
+def test_a_quick_study_has_the_reference_lines():
+    for name in PROTOCOLS:
+        short = shorten(make_protocol(name), quick=True)
+        assert {"null", "S2MAM (oracle mask)"} < set(short.systems)
 
 
 def test_shorten_by_pattern_systems_and_repeats():

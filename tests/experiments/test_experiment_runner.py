@@ -31,6 +31,7 @@ from s2mam.experiments import CellStore, Protocol, run_protocol
 from s2mam.experiments.cells import fit_problem, plan
 from s2mam.experiments.problem import draw_problem, draw_seeds
 from s2mam.experiments.report import run_study
+from s2mam.experiments.studies import make_protocol, shorten
 from s2mam.experiments.systems import default_systems, find_system
 
 HERE = Path(__file__).parent
@@ -223,8 +224,18 @@ def test_the_oracle_sees_the_informative_columns_alone():
     np.testing.assert_array_equal(first.test, second.test)
 
 
+def test_a_noisy_column_spoils_lapsvm_where_columns_keep_their_units(tmp_path):
+    study = shorten(make_protocol("figure1"), systems=["LapSVM (moons)"], repeats=5)
+    records = run_protocol(study, CellStore(tmp_path / "cells.jsonl"))
+    scores = {setting.name: [] for setting in study.settings}
+    for record in records:
+        scores[record["cell"]["setting"]].append(record["scores"]["test"])
+    assert np.mean(scores["clean"]) > 90
+    assert np.mean(scores["with X_n"]) < 60
+
+
 def test_an_unknown_system_is_named(tmp_path):
-    with pytest.raises(InvalidInputError, match="Unknown system 'SVM'; known are: null, "):
+    with pytest.raises(InvalidInputError, match="Unknown system 'SVM'; known are: null; "):
         run_protocol(protocol("SVM"), CellStore(tmp_path / "cells"))
 
 

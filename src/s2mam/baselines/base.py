@@ -49,6 +49,8 @@ class Baseline(BaseEstimator):  # type: ignore[misc]
     here. A subclass that is not inductive also overrides `_training_scores`.
     """
 
+    #: "regression" or "classification".
+    task: ClassVar[str] = ""
     #: The name the paper prints.
     paper_name: ClassVar[str] = ""
     #: Whether new rows are scored by the learned function itself (else by a documented extension).
@@ -189,6 +191,8 @@ class Baseline(BaseEstimator):  # type: ignore[misc]
 class BaselineRegressor(RegressorMixin, Baseline):  # type: ignore[misc]
     """Baseline that predicts numbers."""
 
+    task: ClassVar[str] = "regression"
+
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the model.
 
@@ -222,6 +226,8 @@ class BaselineRegressor(RegressorMixin, Baseline):  # type: ignore[misc]
 
 class BaselineClassifier(ClassifierMixin, Baseline):  # type: ignore[misc]
     """Baseline that predicts classes."""
+
+    task: ClassVar[str] = "classification"
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the model.

@@ -51,8 +51,8 @@ def all_baselines(task: str | None = None) -> dict[str, type[Baseline]]:
     Returns
     -------
     dict of str to class
-        Each class says `inductive` and `selects_columns`, and which optional packages a fit
-        `requires`; the classes are listed without these, too.
+        Each class says its `task`, whether it is `inductive` and `selects_columns`, and which
+        optional packages a fit `requires`; the classes are listed without these, too.
 
     Examples
     --------

@@ -99,7 +99,7 @@ def complexity(
         check_folder(output)
         small: dict[str, Any] = {}
         if quick:
-            small = {"grids": {"n": (60, 120), "p": (8, 16)}, "repeats": 1}
+            small = {"grids": {"n": (60, 120), "p": (8, 16), "C": (2, 4)}, "repeats": 1}
         _show(console, measure(seed=seed, **small), output)
 
 

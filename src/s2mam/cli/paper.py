@@ -31,6 +31,9 @@ def paper(
     settings: Annotated[
         str | None, typer.Option(help="Only settings that match, such as 'code_*'.")
     ] = None,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="Columns as they are, not scaled, in tables of their own.")
+    ] = False,
     n_jobs: Jobs = 1,
     output: Annotated[
         Path, typer.Option("--output", "-o", file_okay=False, help="Folder to write.")
@@ -67,13 +70,14 @@ def paper(
       s2mam paper
       s2mam paper table2 --quick
       s2mam paper table2 --settings 'code_*' --systems S2MAM,LapSVM,null --n-jobs 2
+      s2mam paper table2 --raw --settings 'code_*' --repeats 10
       s2mam paper coil20 --systems SSNP,FlexMatch --device cuda --n-jobs 4
       s2mam paper adni --data-home ~/data
     """
     with session(as_json=as_json, quiet=quiet, debug=debug) as console:
         from s2mam.experiments.progress import silent, watch
         from s2mam.experiments.report import run_study
-        from s2mam.experiments.studies import PROTOCOLS, make_protocol, shorten
+        from s2mam.experiments.studies import PROTOCOLS, make_protocol, shorten, unscaled
         from s2mam.experiments.tables import line_rows
 
         if not name:
@@ -81,7 +85,7 @@ def paper(
             lines = [f"{key:10} {title}" for key, title in known.items()]
             console.result(lines, command="paper", studies=known)
             return
-        whole = make_protocol(name)
+        whole = unscaled(make_protocol(name)) if raw else make_protocol(name)
         protocol = shorten(
             whole,
             quick=quick,
@@ -137,11 +141,21 @@ def _pictures(name: str, protocol: Any, output: Path) -> list[Path]:
         return []
     from s2mam.experiments.figure1 import draw_curves
 
-    return [draw_curves(protocol, output / "figure1.png")]
+    return [draw_curves(protocol, output / f"{protocol.name}.png")]
 
 
 def _names(text: str, option: str = "--systems") -> list[str]:
-    names = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
-    if not names:
+    """The names of a list; some hold commas themselves, and the longest known one counts."""
+    from s2mam.experiments.systems import all_systems
+
+    known = all_systems()
+    parts = [part for part in map(str.strip, text.split(",")) if part]
+    if not parts:
         raise InvalidInputError(f"{option} names no system; put commas between the names.")
-    return names
+    names = []
+    while parts:
+        sizes = range(len(parts), 0, -1)
+        size = next((k for k in sizes if ", ".join(parts[:k]) in known), 1)
+        names.append(", ".join(parts[:size]))
+        del parts[:size]
+    return list(dict.fromkeys(names))

@@ -18,6 +18,25 @@ _TIMEOUT = 30.0
 _CHUNK = 2**18
 
 
+class NoConnectionError(S2MAMError):
+    """A site that was not reached at all.
+
+    Parameters
+    ----------
+    url : str
+        What was asked for.
+    reason : str
+        What stood in the way.
+    """
+
+    def __init__(self, url: str, reason: str) -> None:
+        super().__init__(url, reason)
+        self.url, self.reason = url, reason
+
+    def __str__(self) -> str:
+        return f"{self.url} did not answer as expected: {self.reason}"
+
+
 def download(
     url: str,
     target: Path,
@@ -69,8 +88,16 @@ def download(
             f"cannot write to {target.parent}; pass data_home=<a folder you may write to>"
         ) from error
     except (OSError, http.client.HTTPException) as error:
-        raise S2MAMError(f"{url} did not answer as expected: {error}") from error
+        raise _no_answer(url, error) from error
     return target
+
+
+def _no_answer(url: str, error: Exception) -> S2MAMError:
+    answered = isinstance(error, urllib.error.HTTPError)
+    if isinstance(error, urllib.error.URLError) and not answered:
+        reason = getattr(error.reason, "strerror", None) or str(error.reason)
+        return NoConnectionError(url, reason)
+    return S2MAMError(f"{url} did not answer as expected: {error}")
 
 
 def _transfer(url: str, part: Path, max_bytes: int, timeout: float) -> None:

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from sklearn.utils import Bunch
 
 from s2mam.datasets.convert import convert
-from s2mam.datasets.download import download
+from s2mam.datasets.download import NoConnectionError, download
 from s2mam.datasets.registry import DatasetInfo
 from s2mam.datasets.routes import SITES, Route, all_routes
 from s2mam.exceptions import InvalidInputError, S2MAMError
@@ -42,16 +42,20 @@ def fetch(facts: DatasetInfo, home: Path, mirrors: Mapping[str, str] | None = No
     unknown = sites.keys() - SITES.keys()
     if unknown:
         raise InvalidInputError(f"mirrors names {sorted(unknown)}; known are {sorted(SITES)}.")
-    troubles = []
+    troubles: dict[str, list[str]] = {}
     for site in _sites_of(facts):
         try:
             data = _fetch_from(site, facts, home / _DOWNLOADS, sites)
+        except NoConnectionError as error:
+            # Off line all sites have the same trouble, which is told once.
+            troubles.setdefault(f"no connection, {error.reason}", []).append(site)
         except S2MAMError as error:
-            troubles.append(f"{site}: {str(error).rstrip('.')}")
+            troubles.setdefault(str(error).rstrip("."), []).append(site)
         else:
             data.origin = site
             return data
-    raise S2MAMError(by_hand(facts, home, f"could not be fetched ({'; '.join(troubles)})"))
+    told = "; ".join(f"{', '.join(where)}: {what}" for what, where in troubles.items())
+    raise S2MAMError(by_hand(facts, home, f"could not be fetched ({told})"))
 
 
 def by_hand(facts: DatasetInfo, home: Path, trouble: str | None = None) -> str:

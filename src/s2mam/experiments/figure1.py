@@ -17,8 +17,9 @@ from s2mam.experiments.systems import System, find_system
 
 __all__ = ["draw_curves"]
 
-# As in the paper's figure, when LapSVM is there.
-_SHOWN = ("LapSVM", "S2MAM")
+# As in the paper's figure; untuned, as one label a class leaves nothing to tune by, LapSVM is
+# spoiled without the noisy column, too.
+_SHOWN = ("LapSVM (moons)", "S2MAM")
 _RESOLUTION = 80
 
 
@@ -36,7 +37,7 @@ def draw_curves(
     path : path
         Picture to write.
     systems : sequence of str, optional
-        By default LapSVM and S2MAM, as far as the protocol names them.
+        By default LapSVM, with settings for moons, and S2MAM, as far as the protocol names them.
 
     Returns
     -------
@@ -57,7 +58,7 @@ def draw_curves(
     for k, setting in enumerate(protocol.settings):
         problem = draw_problem(setting, seeds)
         for row, system in enumerate(chosen):
-            model = _fitted(system, problem, seeds.fit, protocol.budget)
+            model = _fitted(system, problem, seeds.fit, protocol.budget, setting.scale)
             accuracy = np.mean(model.predict(problem.X_test) == problem.y_test)
             _panel(axes[row, k], model, problem)
             axes[row, k].set_title(f"{system.name}, {setting.name}: {100 * accuracy:.0f} % on test")
@@ -67,10 +68,12 @@ def draw_curves(
     return Path(path)
 
 
-def _fitted(system: System, problem: Problem, seed: int, budget: int | None) -> Any:
+def _fitted(
+    system: System, problem: Problem, seed: int, budget: int | None, scale: str | None
+) -> Any:
     from s2mam.experiments.tuning import Tuned
 
-    model = system.build("classification", seed=seed, scale="default", budget=budget)
+    model = system.build("classification", seed=seed, scale=scale, budget=budget)
     grid = system.tuning_grid("classification")
     if grid:
         model = Tuned(model, grid, random_state=seed)

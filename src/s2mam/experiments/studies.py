@@ -9,13 +9,13 @@ from typing import Final
 
 from s2mam.exceptions import InvalidInputError
 from s2mam.experiments.further import ablation, uci
-from s2mam.experiments.paper import adni, agedb, celeba, coil20, figure1, table2
+from s2mam.experiments.paper import ON_ONE_SCALE, adni, agedb, celeba, coil20, figure1, table2
 from s2mam.experiments.protocol import Protocol
 
-__all__ = ["PROTOCOLS", "make_protocol", "shorten"]
+__all__ = ["PROTOCOLS", "make_protocol", "shorten", "unscaled"]
 
 # What --quick keeps: cheap, and enough to see every part of a table.
-_QUICK_SYSTEMS: Final = ("null", "base f_z", "S2MAM")
+_QUICK_SYSTEMS: Final = ("null", "S2MAM (oracle mask)", "base f_z", "S2MAM")
 PROTOCOLS: Final[dict[str, Callable[[], Protocol]]] = {
     "table2": table2,
     "adni": adni,
@@ -45,6 +45,29 @@ def make_protocol(name: str) -> Protocol:
     return PROTOCOLS[name]()
 
 
+def unscaled(protocol: Protocol) -> Protocol:
+    """The same study with columns as they come, under a name of its own.
+
+    Parameters
+    ----------
+    protocol : Protocol
+
+    Examples
+    --------
+    >>> study = unscaled(make_protocol("table2"))
+    >>> study.name, {setting.scale for setting in study.settings}
+    ('table2_raw', {None})
+    """
+    return replace(
+        protocol,
+        name=f"{protocol.name}_raw",
+        title=f"{protocol.title}, columns as they are",
+        settings=tuple(replace(setting, scale=None) for setting in protocol.settings),
+        systems=tuple(name for name in protocol.systems if name not in ON_ONE_SCALE),
+        notes=tuple(note for note in protocol.notes if note not in ON_ONE_SCALE),
+    )
+
+
 def shorten(
     protocol: Protocol,
     *,
@@ -72,7 +95,7 @@ def shorten(
     --------
     >>> short = shorten(make_protocol("table2"), quick=True)
     >>> short.repeats, short.systems, len(short.settings)
-    (2, ('null', 'base f_z', 'S2MAM'), 2)
+    (2, ('null', 'S2MAM (oracle mask)', 'base f_z', 'S2MAM'), 2)
     """
     kept = protocol.settings
     if settings is not None:

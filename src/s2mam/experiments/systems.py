@@ -170,6 +170,23 @@ _EXTRA = (
         grid={},
     ),
 )
+# Settings with which the public demo of LapSVM parts two moons; with one label a class there is
+# nothing to tune it by.
+_MOONS: Mapping[str, Any] = {
+    "ambient": 0.03125,
+    "intrinsic": 1e4,
+    "width": 10**-0.5,
+    "n_neighbors": 5,
+}
+_ON_MOONS = tuple(
+    System(
+        name,
+        {"classification": "s2mam.baselines.lap_svm:LapSVMClassifier"},
+        settings={**_MOONS, "scale": scale},
+        grid={},
+    )
+    for name, scale in (("LapSVM (moons)", None), ("LapSVM (moons, scaled)", "standard"))
+)
 _REGISTERED: dict[str, System] = {}
 
 
@@ -191,7 +208,7 @@ def all_systems() -> dict[str, System]:
     >>> {"null", "S2MAM", "S2MAM (PAPER)", "base f_z"} <= set(all_systems())
     True
     """
-    found = {system.name: system for system in (*_OWN, *_baselines(), *_EXTRA)}
+    found = {system.name: system for system in (*_OWN, *_baselines(), *_EXTRA, *_ON_MOONS)}
     return {**found, **_REGISTERED}
 
 
@@ -218,7 +235,7 @@ def find_system(name: str) -> System:
     """
     known = all_systems()
     if name not in known:
-        raise InvalidInputError(f"Unknown system {name!r}; known are: {', '.join(known)}.")
+        raise InvalidInputError(f"Unknown system {name!r}; known are: {'; '.join(known)}.")
     return known[name]
 
 

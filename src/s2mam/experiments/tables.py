@@ -24,6 +24,7 @@ _UNITS = {
     "rmse": "root mean squared error",
     "relative_mse": "mean squared error / variance of the target",
 }
+_SCALES = {"default": "", None: "; columns as they are"}
 _LEGEND = (
     "Mean ± standard deviation over the repeats; errors have their median beside, as one repeat "
     "can make up most of a mean. 'paper' is what the paper claims. 'null' is the best constant for "
@@ -72,7 +73,7 @@ def study_text(protocol: Protocol, lines: Sequence[Line], origins: Sequence[str]
     for setting in protocol.settings:
         own = [line for line in lines if line.setting == setting.name]
         if own:
-            scale = "" if setting.scale == "default" else f"; columns scaled: {setting.scale}"
+            scale = _SCALES.get(setting.scale, f"; columns scaled: {setting.scale}")
             parts.append(f"## {setting.name} ({_UNITS[setting.metric]}{scale})")
             parts.append(_setting_table(own))
     errors = [
