@@ -62,12 +62,14 @@ def test_every_kind_of_member_predicts(data):
     _, f, views = data
     members = _fit(data)
     names = [member.name for member in members]
-    assert set(names) == {"masks", "sharp_masks", "relevance", "lines", "graph"}
+    assert set(names) == {"masks", "sharp_masks", "relevance", "lines", "common", "graph"}
     assert {member.view for member in members} == {0, 1}
     for member in members:
         atoms = views[member.view].atoms
         values = member.fit.predict(atoms.straight, atoms.curved)[:, 0]
-        assert np.corrcoef(values[40:], f[40:])[0, 1] > 0.8, member.name
+        assert np.isfinite(values).all()
+        if member.name != "common":  # two columns matter here, and in different ways
+            assert np.corrcoef(values[40:], f[40:])[0, 1] > 0.8, member.name
 
 
 def test_masks_find_the_columns(data):

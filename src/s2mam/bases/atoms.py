@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from s2mam._typing import FloatArray
+from s2mam.bases.common import common_maps
 from s2mam.bases.curves import LazyCurves
 from s2mam.bases.design import Design
 
@@ -38,12 +39,16 @@ class Atoms:
         ``straight[:, j] = features_j @ straight_map[block j]``.
     curved_map : (P, r) array
         ``curved[j] = features_j @ curved_map[block j]``.
+    common : (p, 1 + r, s) array or None
+        Shapes that all columns have in common, in their parts; see
+        :func:`s2mam.bases.common.common_maps`. None where columns are kept whole.
     """
 
     straight: FloatArray
     curved: FloatArray | LazyCurves
     straight_map: FloatArray
     curved_map: FloatArray
+    common: FloatArray | None = None
 
     def coefficients(self, design: Design, straight: FloatArray, curved: FloatArray) -> FloatArray:
         """Coefficients on the design's features, from those on the parts.
@@ -132,7 +137,8 @@ def split_atoms(
         j = int(column)
         block = design.block(j)
         np.matmul(features[:, block], curved_map[block], out=curved[j])
-    return Atoms(straight, curved, straight_map, curved_map)
+    common = None if whole else common_maps(straight, curved, Z, design.kinds)
+    return Atoms(straight, curved, straight_map, curved_map, common)
 
 
 def _expressed(

@@ -6,6 +6,7 @@
   straight lines of all columns alike;
 - *rough*: the same with curves that have kinks and steps, in a view of its own;
 - *rough_masks*: rough curves of the columns that the masks believe in, for numbers;
+- *common*: one curve for all columns;
 - *lines*: straight lines of few columns, for numbers, and through values that are far out;
 - *self_training*: lines of all columns, fitted to all rows with the classes they give them;
 - *graph*: labels spread along a graph over all rows, then the additive model refitted to all rows;
@@ -20,6 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from s2mam._typing import FloatArray, IntArray
+from s2mam.bilevel.common_curve import common_curve_fits
 from s2mam.bilevel.mask_member import MaskSettings, StartMask, find_masks, sample_masks
 from s2mam.bilevel.refitting import refit_to_all
 from s2mam.bilevel.self_training import self_trained_lines
@@ -54,6 +56,8 @@ _FAR_LINES = ((0.1, 0), (0.3, 8), (2.0, 8))
 # The rows may mislead about the columns: the first view believes them, the others only a little,
 # and held-out labels decide between them.
 _PRIOR_STRENGTH = (1.0, 0.3)
+# Noise of the members with one curve for all columns.
+_COMMON = (0.3, 2.0)
 # The relevance weights that the graph members use as the mask of the refit.
 _GRAPH_NOISE, _GRAPH_STEPS = 2.0, 1
 # Ridge of the refit to all rows, as a share of the mean eigenvalue.
@@ -108,8 +112,8 @@ class MemberFit:
     Attributes
     ----------
     name : str
-        "masks", "sharp_masks", "relevance", "lines", "rough", "rough_masks", "self_training" or
-        "graph".
+        "masks", "sharp_masks", "relevance", "lines", "rough", "rough_masks", "common",
+        "self_training" or "graph".
     view : int
         The view its coefficients belong to.
     fit : AtomFit
@@ -224,6 +228,7 @@ def fit_members(
         members.extend(_relevance_members(atoms, "relevance", index, prior, kept))
         if index == 0:
             members.extend(_relevance_members(atoms, "relevance", index, prior, _LINES, 0.0))
+            members.extend(_common_members(atoms, view, index, prior))
             if settings.regression:
                 sparse = _relevance_members(atoms, "lines", index, prior, _SPARSE_LINES, 0.0)
                 members.extend(sparse)
@@ -283,6 +288,16 @@ def _relevance_members(
             fit = atoms.expand(weights[:p], weights[p:], dual)
             members.append(MemberFit(name, index, fit))
     return members
+
+
+def _common_members(
+    atoms: LabeledAtoms, view: View, index: int, prior: MaskSettings
+) -> list[MemberFit]:
+    """Members with one curve for all columns."""
+    common = view.atoms.common
+    assert common is not None  # the first view has columns in parts
+    fits = common_curve_fits(atoms, common, prior.weights, _COMMON)
+    return [MemberFit("common", index, fit) for fit in fits]
 
 
 def _graph_members(

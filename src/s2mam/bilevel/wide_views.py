@@ -89,7 +89,7 @@ def wide_atoms(
     first = np.zeros((p, n_first, rank))
     fits = all_rows and n * p * rank <= _ROUNDED
     rounded = np.zeros((p, n, rank), dtype=np.float32) if fits else None
-    designs, line_maps, curve_maps = [], [], []
+    designs, line_maps, curve_maps, common = [], [], [], []
     for part in column_chunks(p, n * _USUAL_RANK):
         run = slice(int(part[0]), int(part[-1]) + 1)
         values = np.ascontiguousarray(table[:, run])
@@ -110,7 +110,10 @@ def wide_atoms(
         designs.append(design.without_rows())
         line_maps.append(atoms.straight_map)
         curve_maps.append(atoms.curved_map)
+        if atoms.common is not None:
+            common.append(atoms.common)
     design = join_designs(designs)
     curve_map = np.concatenate(curve_maps)
     curves = LazyCurves(design, table, curve_map, first, rounded)
-    return design, Atoms(straight, curves, np.concatenate(line_maps), curve_map)
+    together = np.concatenate(common) if common else None
+    return design, Atoms(straight, curves, np.concatenate(line_maps), curve_map, together)

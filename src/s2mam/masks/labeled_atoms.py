@@ -125,12 +125,16 @@ class LabeledAtoms:
         curves[used] = curved[used, None, None] * np.matmul(
             self.curved[used].transpose(0, 2, 1), dual
         )
+        return self.anchored(lines, curves)
+
+    def anchored(self, straight: FloatArray, curved: FloatArray) -> AtomFit:
+        """Model with these coefficients and the mean of the targets as mean over the rows."""
         intercept = (
             self.target_mean
-            - self.straight_mean @ lines
-            - np.einsum("jr,jrk->k", self.curved_mean, curves)
+            - self.straight_mean @ straight
+            - np.einsum("jr,jrk->k", self.curved_mean, curved)
         )
-        return AtomFit(lines, curves, intercept)
+        return AtomFit(straight, curved, intercept)
 
 
 def labeled_atoms(
