@@ -14,9 +14,9 @@ class S2MAMRegressor(MaskedEstimator, AdditiveRegressor):
     """Semi-supervised additive regression that finds the columns that matter.
 
     By default many masks are averaged: hard masks by their posterior probability, relevance weights
-    that keep all columns lightly, on smooth and on rough curves, and functions spread along graphs
-    over all rows, each weighted by how well it predicts labels it did not see. The
-    average of additive models is additive.
+    that keep all columns lightly, on smooth and on rough curves, one curve for all columns, and
+    functions spread along graphs over all rows, each weighted by how well it predicts labels it did
+    not see. The average of additive models is additive.
 
     Parameters
     ----------

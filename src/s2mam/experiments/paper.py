@@ -15,8 +15,7 @@ _SCALED_LAPSVM: Final = "LapSVM (moons, scaled)"
 _SCALED_MOONS: Final = f"{_SCALED_LAPSVM!r} is the same with all columns on one scale."
 _SAME_DRAWS: Final = (
     "'pu10_pn0' and 'pu0_pn10' add the same draws on different scales. Every system here "
-    "scales its columns, so their lines are alike: the difference that the paper reports "
-    "between the two is one of scale."
+    "scales its columns, so their lines are alike; --raw leaves the columns as they are."
 )
 #: Notes and systems that make sense only where columns are scaled.
 ON_ONE_SCALE: Final = (_SAME_DRAWS, _SCALED_LAPSVM, _SCALED_MOONS)
