@@ -44,7 +44,7 @@ _HEADER = [
     "seeds",
 ]
 #: Settings in which a column's chance to be selected is not its chance to be informative.
-_NOT_CALIBRATED = ("duplicated", "interactions")
+NOT_CALIBRATED = ("duplicated", "interactions")
 
 
 def summarize(rows: Sequence[Row]) -> str:
@@ -121,7 +121,7 @@ def _notes(name: str) -> list[str]:
 
 def _calibration(rows: Sequence[Row]) -> list[str]:
     kept = [
-        row["cal"] for row in rows if "cal" in row and row["cell"]["problem"] not in _NOT_CALIBRATED
+        row["cal"] for row in rows if "cal" in row and row["cell"]["problem"] not in NOT_CALIBRATED
     ]
     if not kept:
         return []

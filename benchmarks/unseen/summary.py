@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from benchmarks.common.store import Row
-from benchmarks.common.tables import group, markdown, mean, mean_sd
+from benchmarks.common.tables import group, markdown, mean, mean_ranks, mean_sd
 from benchmarks.few_labels.summary import OURS, overview
 from benchmarks.unseen.tables import tables
 
@@ -16,15 +16,53 @@ _ALONE = "s2mam_labels"
 def summarize(rows: Sequence[Row]) -> str:
     """The page of results."""
     known = tables()
-    parts = ["# Tables nothing was chosen on: results", ""]
+    parts = ["# Tables that are in no other study: results", ""]
     for task in ("classification", "regression"):
         of_task = [row for row in rows if known[row["cell"]["data"]].task == task]
         if of_task:
             others = [row for row in of_task if row["cell"]["method"] != _ALONE]
             parts += overview(others, task)
+            parts += _other_half(others, task)
             parts += _unlabelled(of_task, task)
             parts += _every_table(of_task)
     return "\n".join(parts)
+
+
+def _other_half(rows: Sequence[Row], task: str) -> list[str]:
+    """Ranks and scores on the tables that no choice was made on: every second one."""
+    names = set(list(tables())[1::2])
+    lines: dict[str, list[str]] = {}
+    n_sets = 0
+    for columns in ("clean", "junk"):
+        chosen = [row for row in rows if row["cell"]["columns"] == columns]
+        by_set = {
+            name: {
+                method: score
+                for method, mine in group(of_set, lambda row: row["cell"]["method"]).items()
+                if (score := mean(mine, "test")) is not None
+            }
+            for name, of_set in group(chosen, lambda row: row["cell"]["data"]).items()
+            if name in names
+        }
+        if not by_set:
+            continue
+        n_sets = max(n_sets, len(by_set))
+        methods = sorted(set.intersection(*(set(row) for row in by_set.values())))
+        ranks = mean_ranks(by_set, methods)
+        for method in sorted(ranks, key=lambda name: ranks[name]):
+            score = float(np.mean([row[method] for row in by_set.values()]))
+            lines.setdefault(method, [method]).extend([f"{ranks[method]:.2f}", f"{score:.3f}"])
+    if not lines:
+        return []
+    score = "accuracy" if task == "classification" else "R2"
+    head = ["method", "mean rank, clean", f"{score}, clean", "mean rank, junk", f"{score}, junk"]
+    whole = [line for line in lines.values() if len(line) == len(head)]
+    return [
+        f"### The {n_sets} tables that no choice was made on",
+        "",
+        markdown(head, whole),
+        "",
+    ]
 
 
 def _unlabelled(rows: Sequence[Row], task: str) -> list[str]:

@@ -6,6 +6,7 @@ from benchmarks.few_labels.summary import summarize
 from benchmarks.selection.summary import summarize as summarize_selection
 from benchmarks.unlabeled.summary import paired_gains
 from benchmarks.unseen.summary import summarize as summarize_unseen
+from benchmarks.unseen.tables import tables
 
 
 def row(method, seed, test, data="iris", columns="clean"):
@@ -67,6 +68,19 @@ def test_selection_scores_stand_between_null_and_oracle():
     assert fields[1:3] == ["1.000", "0.250"]
     assert fields[8:11] == ["26.00", "0.51", "0.50"]
     assert line(summarize_selection(rows), "authors' code, C given")[6] == "6.182 ± 13.071"
+
+
+def test_the_tables_without_choices_are_ranked_apart():
+    looked_at, other = list(tables())[:2]
+    rows = []
+    for columns in ("clean", "junk"):
+        rows += [row("s2mam", 0, 0.9, data=looked_at, columns=columns)]
+        rows += [row("svm", 0, 0.5, data=looked_at, columns=columns)]
+        rows += [row("s2mam", 0, 0.6, data=other, columns=columns)]
+        rows += [row("svm", 0, 0.8, data=other, columns=columns)]
+    _, half = summarize_unseen(rows).split("### The 1 tables that no choice was made on")
+    assert line(half, "s2mam") == ["s2mam", "2.00", "0.600", "2.00", "0.600"]
+    assert line(half, "svm") == ["svm", "1.00", "0.800", "1.00", "0.800"]
 
 
 def test_gains_by_unlabelled_rows_are_paired_by_seed_and_table():
