@@ -39,7 +39,8 @@ def test_figure_1_is_drawn(run, tmp_path):
     command = ["paper", "figure1", "--quick", "--systems", "null,S2MAM", "--repeats", "1"]
     result = run(*command, "-o", tmp_path)
     assert result.exit_code == 0, result.output
-    assert (tmp_path / "figure1.png").read_bytes().startswith(b"\x89PNG")
+    for name in ("figure1.png", "figure1_surfaces.png"):
+        assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
 
 
 def test_a_part_of_figure_1_draws_the_whole_picture(run, tmp_path):

@@ -139,9 +139,11 @@ def _useless(lines: list[Line], protocol: Protocol) -> str:
 def _pictures(name: str, protocol: Any, output: Path) -> list[Path]:
     if name != "figure1":
         return []
-    from s2mam.experiments.figure1 import draw_curves
+    from s2mam.experiments.figure1 import draw_curves, draw_surfaces
 
-    return [draw_curves(protocol, output / f"{protocol.name}.png")]
+    curves = draw_curves(protocol, output / f"{protocol.name}.png")
+    surfaces = draw_surfaces(protocol, output / f"{protocol.name}_surfaces.png")
+    return [curves] if surfaces is None else [curves, surfaces]
 
 
 def _names(text: str, option: str = "--systems") -> list[str]:

@@ -1,4 +1,4 @@
-"""Decision curves on two moons, without and with a noisy column (Figure 1)."""
+"""Decision curves and surfaces on two moons, without and with a noisy column (Figure 1)."""
 
 from __future__ import annotations
 
@@ -14,13 +14,18 @@ from s2mam.exceptions import MissingDependencyError
 from s2mam.experiments.problem import Problem, draw_problem, draw_seeds
 from s2mam.experiments.protocol import Protocol
 from s2mam.experiments.systems import System, find_system
+from s2mam.inspection.isosurface import level_surface
 
-__all__ = ["draw_curves"]
+__all__ = ["draw_curves", "draw_surfaces"]
 
 # As in the paper's figure; untuned, as one label a class leaves nothing to tune by, LapSVM is
 # spoiled without the noisy column, too.
 _SHOWN = ("LapSVM (moons)", "S2MAM")
+# In space: on columns as they are LapSVM knows little but the rows themselves, and has no surface.
+_SHOWN_IN_SPACE = ("LapSVM (moons, scaled)", "S2MAM")
 _RESOLUTION = 80
+# Values along each of three axes.
+_NODES = 24
 
 
 def draw_curves(
@@ -44,8 +49,7 @@ def draw_curves(
     Path
     """
     plt = _pyplot()
-    names = systems or [name for name in _SHOWN if name in protocol.systems] or ["S2MAM"]
-    chosen = [find_system(name) for name in names]
+    chosen = _chosen(protocol, systems, _SHOWN)
     figure, axes = plt.subplots(
         len(chosen),
         len(protocol.settings),
@@ -66,6 +70,55 @@ def draw_curves(
     figure.savefig(path, dpi=110)
     plt.close(figure)
     return Path(path)
+
+
+def draw_surfaces(
+    protocol: Protocol, path: str | os.PathLike[str], systems: Sequence[str] | None = None
+) -> Path | None:
+    """Draw the surface that parts the classes over three columns, the noisy one among them.
+
+    A system that does not use the noisy column has a surface that stands upright along its axis.
+
+    Parameters
+    ----------
+    protocol, path, systems
+        As for :func:`draw_curves`; by default the columns of LapSVM are scaled.
+
+    Returns
+    -------
+    Path or None
+        None when no setting has a third column.
+    """
+    plt = _pyplot()
+    seeds = draw_seeds(protocol.seed, 0)
+    drawn = [(setting, draw_problem(setting, seeds)) for setting in protocol.settings]
+    noisy = [(setting, problem) for setting, problem in drawn if problem.X.shape[1] == 3]
+    if not noisy:
+        return None
+    setting, problem = noisy[0]
+    chosen = _chosen(protocol, systems, _SHOWN_IN_SPACE)
+    figure, axes = plt.subplots(
+        1,
+        len(chosen),
+        figsize=(4.4 * len(chosen), 4.2),
+        squeeze=False,
+        subplot_kw={"projection": "3d"},
+    )
+    for axis, system in zip(axes[0], chosen, strict=True):
+        model = _fitted(system, problem, seeds.fit, protocol.budget, setting.scale)
+        _space(axis, model, problem)
+        axis.set_title(f"{system.name}, {setting.name}")
+    figure.tight_layout()
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+    return Path(path)
+
+
+def _chosen(
+    protocol: Protocol, systems: Sequence[str] | None, usual: Sequence[str]
+) -> list[System]:
+    names = systems or [name for name in usual if name in protocol.systems] or ["S2MAM"]
+    return [find_system(name) for name in names]
 
 
 def _fitted(
@@ -96,6 +149,21 @@ def _panel(axis: Any, model: Any, problem: Problem) -> None:
         axis.contour(first, second, surface, levels=[0.0], colors="black", linewidths=1.5)
     axis.scatter(*X[hidden, :2].T, c="0.45", s=8)
     axis.scatter(*X[~hidden, :2].T, c=problem.y[~hidden], cmap="bwr", s=90, marker="D", ec="black")
+
+
+def _space(axis: Any, model: Any, problem: Problem) -> None:
+    X, hidden = problem.X, problem.hidden
+    ends = zip(X.min(axis=0), X.max(axis=0), strict=True)
+    grids = tuple(np.linspace(low, high, _NODES) for low, high in ends)
+    nodes = np.column_stack([part.ravel() for part in np.meshgrid(*grids, indexing="ij")])
+    triangles = level_surface(grids, _surface(model, nodes).reshape(3 * (_NODES,)), 0.0)
+    if len(triangles):
+        corners = np.arange(3 * len(triangles)).reshape(-1, 3)
+        x, y, z = triangles.reshape(-1, 3).T
+        axis.plot_trisurf(x, y, z, triangles=corners, color="C7", alpha=0.45, linewidth=0)
+    axis.scatter(*X[hidden].T, c="0.45", s=6, alpha=0.6)
+    axis.scatter(*X[~hidden].T, c=problem.y[~hidden], cmap="bwr", s=90, marker="D", ec="black")
+    axis.set(xlabel="x1", ylabel="x2", zlabel="X_n")
 
 
 def _surface(model: Any, rows: FloatArray) -> FloatArray:
