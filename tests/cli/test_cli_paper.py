@@ -93,8 +93,8 @@ def test_columns_as_they_are_have_tables_of_their_own(run, tmp_path):
     command = ["paper", "figure1", "--raw", "--quick", "--systems", "null,LapSVM"]
     result = run(*command, "--repeats", "1", "-o", tmp_path)
     assert result.exit_code == 0, result.output
-    endings = ("md", "csv", "json", "jsonl", "png")
-    assert {path.name for path in tmp_path.iterdir()} == {f"figure1_raw.{e}" for e in endings}
+    endings = (".md", ".csv", ".json", ".jsonl", ".png", "_surfaces.png")
+    assert {path.name for path in tmp_path.iterdir()} == {f"figure1_raw{e}" for e in endings}
     assert "## with X_n (accuracy, %; columns as they are)" in result.stdout
 
 

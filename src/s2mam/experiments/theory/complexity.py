@@ -28,7 +28,8 @@ GRIDS: Mapping[str, Sequence[int]] = {
 _CENTER = {"n": 200, "p": 40, "C": 4}
 _N_LABELED = 50
 _PAPER_ITERATIONS = 10
-MODELS = ("base f_z", "S2MAM", "S2MAM (PAPER), 10 iterations")
+_FOURIER = "S2MAM-F (PAPER), 10 iterations"
+MODELS = ("base f_z", "S2MAM", "S2MAM (PAPER), 10 iterations", _FOURIER)
 _TEXT = (
     "Additive regression with 50 labels; beside the size that varies, n = {n} rows, p = {p} "
     "columns and C = {C} selected columns. CPU seconds of one fit on one core and the peak of the "
@@ -126,4 +127,6 @@ def _estimator(model: str, budget: int, seed: int) -> Any:
     if model == "S2MAM":
         return S2MAMRegressor(n_features_to_select=budget, random_state=seed)
     settings = {**PAPER, "max_iter": _PAPER_ITERATIONS, "n_features_to_select": budget}
+    if model == _FOURIER:
+        settings = {**settings, "basis": "fourier", "graph": "fourier"}
     return S2MAMRegressor(**settings, random_state=seed)
