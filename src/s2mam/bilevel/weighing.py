@@ -40,7 +40,7 @@ _BLIND_PRIOR = {
     "relevance": 0.2,
     "rough": 0.1,
     "rough_masks": 0.0,
-    "common": 0.05,
+    "common": 0.0,
     "graph": 0.6,
     "self_training": 0.0,
     "lines": 0.05,
