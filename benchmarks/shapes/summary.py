@@ -13,7 +13,9 @@ def summarize(rows: Sequence[Row]) -> str:
     """One line a table and number of labels, methods side by side, and who is ahead how often."""
     rows = [row for row in rows if row.get("test") is not None]
     parts = ["# Shapes: results", "", "R2 of numbers, accuracy of classes, on test rows.", ""]
-    methods = sorted({row["cell"]["method"] for row in rows}, key=lambda name: name != "s2mam")
+    methods = sorted(
+        {row["cell"]["method"] for row in rows}, key=lambda name: (name != "s2mam", name)
+    )
     lines = []
     ahead = dict.fromkeys(methods, 0)
     cells = group(rows, lambda row: (row["cell"]["table"], row["cell"]["labels"]))
